@@ -1,1 +1,1 @@
-"""The ports, made of real things: SQLite, files, the machine's clock."""
+"""The implementations of the ports: SQLite, files, the machine's clock."""

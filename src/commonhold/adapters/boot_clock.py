@@ -1,4 +1,4 @@
-"""The clock that the store counts by: time since boot, which no one can set. To read it loads next to nothing."""
+"""The store's clock: time since boot, which no one can set. Reading it loads next to nothing."""
 
 import time
 
@@ -10,7 +10,7 @@ _known: list[str] = []
 
 
 def epoch() -> str:
-    """What tells this boot of the machine from any other."""
+    """Return an id of this boot of the machine."""
     if not _known:
         _known.append(_boot_id())
     return _known[0]

@@ -38,12 +38,13 @@ def nothing_else(_folder: str) -> None:
 class CommandCheck:
     """A shell command that passes if it exits with 0.
 
-    It runs at the root of a copy that is made anew for every try, since what one leaves behind (compiled files, caches)
-    could speak for the next. `{file}` in it stands for the candidates; COMMONHOLD_CANDIDATE names one that is alone.
+    It runs at the root of a copy that is made anew for every try, since files that one try leaves behind (compiled
+    files, caches) could change the result of the next. `{file}` in it stands for the candidates; COMMONHOLD_CANDIDATE
+    names a single one.
     """
 
     def __init__(self, command: str, fill: Fill = nothing_else, *, worktree: str | None = None) -> None:
-        """Run `command` in copies made by `fill`. It is told `worktree`, for what is in no copy: what git ignores."""
+        """Run `command` in copies made by `fill`. It gets the path `worktree`, for ignored files, which no copy has."""
         self.name = command
         self._fill = fill
         self._worktree = worktree
@@ -89,7 +90,7 @@ def _remove(root: str, path: str) -> None:
 
 
 def _place(root: str, path: str) -> str:
-    """Where a path is in the copy; no link in it leads out. Raises InputError `PATH_OUTSIDE`."""
+    """Return the place of a path in the copy; no link in it leads out. Raises InputError `PATH_OUTSIDE`."""
     place = os.path.join(root, path)
     if os.path.commonpath((root, os.path.realpath(os.path.dirname(place)))) != root:
         raise InputError(
@@ -116,12 +117,12 @@ def _put(root: str, path: str, content: bytes) -> str:
 
 
 def _run(command: str, folder: str, env: Mapping[str, str], printed: IO[bytes], seconds: float) -> int | None:
-    """The exit status; None where the time was over. Nothing that the command started in its group lives on."""
+    """Return the exit status; None after a timeout. No process that the command started in its group survives."""
     begun: list[subprocess.Popen[bytes]] = []
     try:
         with ThreadPoolExecutor(1) as thread:
-            # Ctrl-C comes to the main thread, which would lose a command that it is just beginning. So another one
-            # begins it, that is there already and is waited for.
+            # Ctrl-C interrupts the main thread, which would lose a command that it is just starting. So another thread
+            # starts it, which exists already and is waited for.
             thread.submit(threading.get_ident).result()
             thread.submit(lambda: begun.append(_begin(command, folder, env, printed))).result()
         has_ended = _has_ended(begun[0].pid, seconds)

@@ -18,7 +18,7 @@ _FLAGS: Final = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
 
 
 class ClaimMemory:
-    """A file for each remote and ref. One that cannot be understood counts as empty: nothing is stale for a while."""
+    """A file for each remote and ref. An unreadable one counts as empty: then nothing counts as stale for a while."""
 
     def __init__(self, state_folder: str, remote: str, ref: str) -> None:
         """Name the file; it is made when something is saved."""
@@ -35,7 +35,7 @@ class ClaimMemory:
             return Remembered()
 
     def save(self, remembered: Remembered) -> None:
-        """Keep it durably. Raises StoreError."""
+        """Store it durably. Raises StoreError."""
         self._folder.make()
         replace_file(self._path, msgspec.json.encode(remembered), _MODE)
 

@@ -1,4 +1,4 @@
-"""Where the daemon of a repository is found: its lock, its sockets, its log."""
+"""The files of a repository's daemon: its lock, its sockets, its log."""
 
 import fcntl
 import os
@@ -16,27 +16,27 @@ from commonhold.domain.errors import Code, StoreError
 LOCK: Final = "daemon.lock"
 LOG: Final = "daemon.log"
 SAYING: Final = "commonhold daemon: "
-"""How a line begins that says why it does not serve."""
+"""The beginning of a line that says why it does not serve."""
 BACKLOG: Final = 4096
-"""So many clients may knock at once; the default of 100 turns some away."""
+"""The number of clients that may wait for a connection at once; the default of 100 turns some away."""
 CLAIM_SECONDS: Final = 0.5
-"""How long a claim is tried: who only looks whether a daemon lives has the lock for a moment."""
+"""How long a claim is tried: a process that only checks for a daemon holds the lock for a moment."""
 PAUSE_SECONDS: Final = 0.01
 _PEER_CREDENTIALS: Final = struct.Struct("3i")
 
 
 def lock_path(state_folder: str) -> str:
-    """The file that the daemon holds a lock on while it lives."""
+    """Return the file that the daemon holds a lock on while it lives."""
     return os.path.join(state_folder, LOCK)
 
 
 def log_path(state_folder: str) -> str:
-    """Where the daemon writes what went wrong."""
+    """Return the file to which the daemon writes its errors."""
     return os.path.join(state_folder, LOG)
 
 
 def is_running(state_folder: str) -> bool:
-    """Whether a daemon lives there: it holds its lock for as long."""
+    """Whether a daemon is running there: it holds its lock while it lives."""
     try:
         descriptor = os.open(lock_path(state_folder), os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
     except OSError:
@@ -51,7 +51,7 @@ def is_running(state_folder: str) -> bool:
 
 
 def pid(state_folder: str) -> int | None:
-    """The process that has written itself down as the daemon; meaningful while `is_running`."""
+    """Return the process that has registered as the daemon; meaningful while `is_running`."""
     try:
         with open(lock_path(state_folder), encoding="ascii") as file:
             return int(file.readline(32))
@@ -73,7 +73,7 @@ def claim(state_folder: str) -> int:
             hint="use that one, or stop it first: commonhold daemon stop",
         )
     line = f"{os.getpid()}\n".encode()
-    os.write(descriptor, line)  # in one step over what the last one wrote: who asks finds one or the other
+    os.write(descriptor, line)  # in one step over the last content: a reader finds one or the other
     os.ftruncate(descriptor, len(line))
     return descriptor
 
@@ -92,9 +92,9 @@ def _is_locked_within(seconds: float, descriptor: int) -> bool:
 
 
 def listen(address: str) -> socket.socket:
-    """A socket at `address` that only this user can connect to. The caller has the claim, so what is there is dead.
+    """Return a socket at `address` that only this user can connect to. The caller has the claim: no other is alive.
 
-    It comes to its place when it listens already: whoever finds it there is let in.
+    It is moved to its place after it has begun to listen: every client that finds it there can connect.
     """
     made = f"{os.path.splitext(address)[0]}.new"
     with suppress(FileNotFoundError):
@@ -111,7 +111,7 @@ def listen(address: str) -> socket.socket:
 
 
 def is_of_this_user(connection: socket.socket) -> bool:
-    """Whether the other end of a connection belongs to who runs this (or to root), where the system can tell."""
+    """Whether the other end of a connection belongs to this user (or to root); True if the system cannot say."""
     if not hasattr(socket, "SO_PEERCRED"):
         return True  # the folder and the mode of the socket keep others out
     raw = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _PEER_CREDENTIALS.size)
@@ -119,7 +119,7 @@ def is_of_this_user(connection: socket.socket) -> bool:
 
 
 def identity(address: str) -> Identity | None:
-    """What tells the socket at an address from one that takes its place; None where there is none."""
+    """Return the identity of the socket at an address, to recognize a replacement; None if there is none."""
     try:
         return identity_of(os.lstat(address))
     except OSError:
@@ -127,6 +127,6 @@ def identity(address: str) -> Identity | None:
 
 
 def withdraw(address: str, known: Identity | None) -> None:
-    """Take a socket away from its address, if it is still the one that is `known`."""
+    """Remove a socket from its address, if it is still the one that is `known`."""
     if known is not None and identity(address) == known:
         os.unlink(address)

@@ -15,5 +15,5 @@ _CODES: Final = {
 
 
 def code_of(fault: OSError) -> Code:
-    """What kind of trouble it is; `IO_FAILED` where there is no better word."""
+    """Return the code for an error of the system; `IO_FAILED` if there is no better one."""
     return _CODES.get(fault.errno or 0, Code.IO_FAILED)

@@ -1,10 +1,10 @@
-"""Which files and folders of a working tree changed, as Linux reports it, so that not all of them must be looked at.
+"""Which files and folders of a working tree changed, as Linux reports it, so that not all of them must be checked.
 
-The kernel queues an inotify event before the system call that changed something returns. Who reads the queue first and
-then looks at what the events name therefore misses nothing that was finished before. Two changes are reported late or
-never: a write through a memory mapping is reported when its file is closed, and a write through a hard link in another
-folder is not reported (callers look at files with several links themselves). A file system that other machines, or
-programs of user space, can change is not watched.
+The kernel queues an inotify event before the system call that changed something returns. A caller that reads the queue
+first and then checks the named files therefore misses no change that was finished before. Two changes are reported late
+or never: a write through a memory mapping is reported when its file is closed, and a write through a hard link in
+another folder is not reported (callers check files with several links themselves). A file system that other machines,
+or programs of user space, can change is not watched.
 """
 
 import ctypes
@@ -81,10 +81,10 @@ class FolderWatch:
         return self._is_possible and self._opened() and self._added(wanted)
 
     def changes(self) -> Changes | None:
-        """What changed since this was asked last; None where everything must be looked at, or nothing is watched."""
+        """Return the changes since the last call; None if everything must be checked, or nothing is watched."""
         if not self._is_open():
             return None
-        if mounted_below(self._root, read_mounts()) != self._mounted:  # nothing is reported of what hides a folder
+        if mounted_below(self._root, read_mounts()) != self._mounted:  # no report comes from a hidden folder
             self.close()
             return None
         files: set[str] = set()
@@ -94,7 +94,7 @@ class FolderWatch:
         for number, mask, name in self._events():
             folder = self._folders.get(number)
             if folder is None and number in self._dropped:
-                self._dropped.difference_update([number] if mask & _IGNORED else [])  # no more comes of that one
+                self._dropped.difference_update([number] if mask & _IGNORED else [])  # it gets no more events
                 continue
             if folder and mask & _SELF_DELETED:
                 gone.add(folder)
@@ -159,10 +159,10 @@ class FolderWatch:
                 place = f"{self._root}/{folder}" if folder else self._root
                 number = _watched(self._descriptor, place)
                 self._folders[number], self._numbers[folder] = folder, number
-                # Of another file system that is mounted there nothing is known.
+                # Nothing is known of another file system that is mounted there.
                 self._is_possible = self._is_possible and os.lstat(place).st_dev == device
         except (FileNotFoundError, NotADirectoryError):
-            self.close()  # it went a moment ago: the next look shows which there are
+            self.close()  # it was deleted a moment ago: the next look shows the present folders
             return False
         except OSError:  # the user has no more watches, or may not read a folder
             self._is_possible = False

@@ -1,4 +1,4 @@
-"""Whether a repository is also served over the loopback: at which port, and who may ask there."""
+"""Whether a repository is also served over the loopback: the port, and the token that clients need."""
 
 import json
 import os
@@ -27,7 +27,7 @@ class Loopback:
 
     @property
     def url(self) -> str:
-        """Where the routes begin, for clients that send the token in a header."""
+        """The beginning of the routes, for clients that send the token in a header."""
         return f"http://{HOST}:{self.port}"
 
     @property
@@ -58,11 +58,11 @@ def loopback(state_folder: str) -> Loopback | None:
 def choose(state_folder: str, port: int | None) -> Loopback:
     """Serve the repository at `port`, else at the one chosen before, else at one that is free now.
 
-    The token stays with the port, so that what knows it goes on to work. Whoever has a port that is given up for
-    another may have been told it.
+    The token stays with the port, so that clients that have it still work. If a port is given up for another, its next
+    owner may have been sent the token.
     """
     before = None
-    with suppress(InputError):  # what cannot be used is replaced
+    with suppress(InputError):  # an unusable entry is replaced
         before = loopback(state_folder)
     if before is not None and port in (None, before.port):
         return before
@@ -81,13 +81,13 @@ def _written(state_folder: str, chosen: Loopback) -> Loopback:
 
 
 def forget(state_folder: str) -> None:
-    """Serve the repository there no more; its token is worth nothing from then on."""
+    """Stop serving the repository there; its token is invalid from then on."""
     with suppress(FileNotFoundError):
         os.unlink(os.path.join(state_folder, FILE))
 
 
 def bind(chosen: Loopback) -> socket.socket:
-    """A socket that listens there. Raises StoreError `STORE_BUSY` where another program has the port."""
+    """Return a socket that listens there. Raises StoreError `STORE_BUSY` if another program has the port."""
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

@@ -10,13 +10,13 @@ FOLDERS: Final = frozenset(
         *("__pycache__", ".mypy_cache", ".pytest_cache", ".ruff_cache"),
     }
 )
-"""Their names. What git tracks in one counts all the same, and so does what the project's own rules name with `!`."""
+"""Their names. Tracked files in such a folder count all the same, and so do files that a rule names with `!`."""
 PATTERNS: Final = tuple(f"{name}/" for name in sorted(FOLDERS))
 """The same, as in `.gitignore`."""
 TOLD_TO_GIT: Final = tuple(f"--exclude={pattern}" for pattern in PATTERNS)
-"""The same for `git ls-files`, which heeds later words before these."""
+"""The same for `git ls-files`, to which later words take precedence over these."""
 
 
 def not_made(folders: Iterable[str]) -> list[str]:
-    """Those of some folders that are no such folder, and in none."""
+    """Return those of some folders that are no such folder, and in none."""
     return [path for path in folders if FOLDERS.isdisjoint(path.split("/"))]

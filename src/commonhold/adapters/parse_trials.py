@@ -1,8 +1,8 @@
 """Trying a parse in a process of its own, which can be ended.
 
 The parser holds the interpreter lock between its steps, and for some broken files its last step takes minutes, and all
-memory. Another process finds that out without keeping anybody waiting. It takes longer to start than most trials do,
-so one is kept.
+memory. Another process finds that out while this one goes on. It takes longer to start than most trials do, so one is
+kept.
 """
 
 import atexit
@@ -15,7 +15,7 @@ from commonhold.regions.budget import Reading
 from commonhold.regions.language import parser_of
 from commonhold.regions.languages import language_named
 
-# Others wait for as long as this at most, by the time of the processor. An ordinary step takes a thousandth of it.
+# The longest time, by the processor's clock, that others wait. An ordinary step takes a thousandth of it.
 _LONGEST_STEP_SECONDS: Final = 0.05
 _MOST_TRIES: Final = 2
 _QUICK: Final = b"quick"
@@ -43,7 +43,7 @@ class Trials:
             except EOFError:
                 child.end()
                 if child.has_crashed:
-                    break  # else somebody has killed it
+                    break  # else another thread has killed it
                 continue
             self._put_back(child)
             return answer == _QUICK

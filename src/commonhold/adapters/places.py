@@ -13,7 +13,7 @@ AFTER_SEPARATOR: Final = "\x20"
 
 
 def place(key: Key) -> str:
-    """Where a lease on `key` is found: its scheme and path, without the names inside a file."""
+    """Return the place of a lease on `key`: its scheme and path, without the names inside a file."""
     return SEPARATOR.join((key.scheme, *key.path))
 
 

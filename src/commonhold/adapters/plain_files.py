@@ -12,9 +12,9 @@ _FLAGS: Final = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 def opened(path: str, flags: int = 0) -> int | None:
-    """A descriptor of the plain file at a path, opened with these flags, too; None where none is that can be read.
+    """Return a descriptor of the plain file at a path, opened with these flags, too; None if there is no readable one.
 
-    Raises OSError where there is no descriptor to be had: whether the file is there is not known then.
+    Raises OSError if there is no free descriptor: it is not known then whether the file exists.
     """
     try:
         descriptor = os.open(path, _FLAGS | flags)
@@ -29,7 +29,7 @@ def opened(path: str, flags: int = 0) -> int | None:
 
 
 def read(path: str, most_bytes: int = MOST_BYTES) -> bytes | None:
-    """The bytes of the plain file at a path; None where none is that can be read, or one that is larger.
+    """Return the bytes of the plain file at a path; None if there is no readable one, or a larger one.
 
     Raises OSError as `opened` does.
     """

@@ -1,4 +1,4 @@
-"""Files of a project that its user may have written: read as they are, and changed only where that is safe."""
+"""Files of a project that its user may have written: read as they are, and changed only if that is safe."""
 
 import os
 import stat
@@ -10,9 +10,9 @@ from commonhold.domain.errors import Code, InputError, StoreError
 
 
 def read(root: str, path: str) -> str | None:
-    """The text of a file below `root`; None where there is none.
+    """Return the text of a file below `root`; None if there is none.
 
-    Raises InputError `NOT_A_FILE`, `PATH_OUTSIDE`, `ENCODING_INVALID` and StoreError `PERMISSION_DENIED` for what is no
+    Raises InputError `NOT_A_FILE`, `PATH_OUTSIDE`, `ENCODING_INVALID` and StoreError `PERMISSION_DENIED` unless it is a
     file that this user may change.
     """
     place = os.path.join(root, path)
@@ -55,9 +55,9 @@ def _check_owner(path: str, status: os.stat_result) -> None:
 
 
 def write(root: str, path: str, before: str | None, after: str | None, mode: int | None = None) -> None:
-    """Let a file hold `after` in place of `before`; None: not be there. Folders that are empty then go, too.
+    """Replace the text `before` of a file by `after`; None: no file. Folders that are empty then go, too.
 
-    Raises InputError `FILE_EXISTS` where it has become another file since, and what `read` raises.
+    Raises InputError `FILE_EXISTS` if the file has changed since, and the errors of `read`.
     """
     if read(root, path) != before:
         raise InputError(

@@ -14,8 +14,8 @@ _FLAGS: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOE
 def replace_file(path: str, content: bytes, mode: int | None = None) -> None:
     """Write `content` to `path`, through a link if it is one; a pipe or device is written to as it is.
 
-    A file has the permissions `mode` before anything is in it; None: those that it had. Raises StoreError where
-    the system refuses; the file is as it was then.
+    A file has the permissions `mode` before it has any content; None: its old permissions. Raises StoreError if the
+    system refuses; the file is then unchanged.
     """
     try:
         _write(path, content, mode)

@@ -1,4 +1,4 @@
-"""Which repository a path is in, and where its state lives."""
+"""The repository of a path, and the place of its state."""
 
 import os
 from dataclasses import dataclass, field
@@ -21,7 +21,7 @@ class Repository:
     state: StateFolder = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        """Keep in mind which folder the state belongs in: nothing is made inside another one."""
+        """Remember which folder the state belongs in: nothing is made inside another one."""
         above = identity_at(os.path.dirname(self.state_folder))
         object.__setattr__(self, "state", StateFolder(self.state_folder, above))
 

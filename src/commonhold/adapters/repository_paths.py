@@ -1,6 +1,6 @@
-"""Where a repository is: its working tree, its state folder, its git folder; and whether it may be trusted.
+"""The place of a repository: its working tree, state folder and git folder; and whether it may be trusted.
 
-Every command begins here, so this loads nothing but what any Python has loaded already.
+Every command begins here, so this loads nothing but the modules that any Python has loaded already.
 """
 
 import os
@@ -17,10 +17,10 @@ Paths = tuple[str, str, str | None]
 
 
 def repository_paths(start: str) -> Paths:
-    """The repository around `start`: the nearest folder with `.git` or `.commonhold`, else `start` itself.
+    """Return the repository around `start`: the nearest folder with `.git` or `.commonhold`, else `start` itself.
 
-    All working trees of one git repository have one state folder, in its common directory.
-    Raises InputError `FILE_NOT_FOUND`, `PATH_INVALID`, `REPOSITORY_BARE`, `REPOSITORY_UNTRUSTED`.
+    All working trees of one git repository have one state folder, in its common directory. Raises InputError
+    `FILE_NOT_FOUND`, `PATH_INVALID`, `REPOSITORY_BARE`, `REPOSITORY_UNTRUSTED`.
     """
     folder = os.path.realpath(start)
     _check_name(folder)
@@ -87,7 +87,7 @@ def _git_repository(root: str) -> Paths:
 
 
 def _said(place: str) -> str:
-    """The path that one of git's files names."""
+    """Return the path that one of git's files names."""
     # Loaded here: most repositories have only one working tree.
     from commonhold.adapters.plain_files import read  # noqa: PLC0415
 
@@ -117,7 +117,7 @@ def _is_git_dir(place: str) -> bool:
 
 def _git_trusts(root: str) -> bool:
     """Whether git itself takes this repository of another user for safe (its safe.directory setting)."""
-    # Loaded here: mostly a repository is its user's own.
+    # Loaded here: a repository is usually its user's own.
     from commonhold.adapters.git.running import ask  # noqa: PLC0415
 
     return ask("-C", root, "rev-parse", "--git-dir") is not None

@@ -22,23 +22,23 @@ def place_of(folder: str, url: str, namespace: str) -> str:
 
 
 class Seen:
-    """The number of that event, and which server told of it; in a file, so that a later process knows it too.
+    """The number of the newest event, and the server that reported it; in a file, for later processes as well.
 
-    It is written in one step and not flushed: it outlives a process that is killed. After a loss of power, where it
-    cannot be written, or where the lower of two numbers is written last at the same moment, it recognises less.
+    It is written in one step and not flushed: it outlives a process that is killed. After a loss of power, if it cannot
+    be written, or if the lower of two numbers is written last at the same moment, it recognises less.
     """
 
     def __init__(self, path: str = "") -> None:
-        """Keep it at `path`, in a folder that is there by the first event; without a path in memory alone."""
+        """Keep it at `path`, in a folder that exists by the first event; without a path in memory alone."""
         self._path = path
         self._number, self._server = 0, ""
         self._descriptor = -1
         self._read_at = -_READ_EVERY_SECONDS
 
     def newest(self) -> tuple[int, str]:
-        """The number, 0 before the first event; and the server, by a name that was given for it.
+        """Return the number, 0 before the first event; and the server, by the name that was given for it.
 
-        What other processes of this machine were told is looked at once a second: no store is set back in less.
+        The file, with other processes' events, is read once a second: no store is set back in less.
         """
         now = monotonic()
         if now - self._read_at >= _READ_EVERY_SECONDS:
@@ -49,7 +49,7 @@ class Seen:
         return self._number, self._server
 
     def note(self, number: int, server: str = "") -> None:
-        """Note that the store has durably recorded the event of that number."""
+        """Record that the store has durably recorded the event of that number."""
         if (number, server) == (self._number, self._server) or number < self._number:
             return
         self._number, self._server = number, server
@@ -58,7 +58,7 @@ class Seen:
                 os.pwrite(self._descriptor, _FORM.pack(_HEAD, number, server.encode()), 0)
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         if self._descriptor >= 0:
             os.close(self._descriptor)
             self._descriptor = -1

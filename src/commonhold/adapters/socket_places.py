@@ -1,4 +1,4 @@
-"""Where the sockets of a repository's daemon are; to find them loads nothing but what any Python has loaded already."""
+"""The paths of the sockets of a repository's daemon; finding them loads nothing beyond any Python's own modules."""
 
 import os
 import stat
@@ -12,7 +12,7 @@ MAX_ADDRESS_BYTES = 100
 
 
 def address(state_folder: str) -> str:
-    """The address of the socket: in the state folder, or, where that is too long, in a private folder of the user."""
+    """Return the address of the socket: in the state folder, or, if that is too long, in a user's private folder."""
     return _short(os.path.join(state_folder, SOCKET), state_folder, ".sock")
 
 
@@ -31,7 +31,7 @@ def _short(path: str, state_folder: str, ending: str) -> str:
 
 
 def _private_folder() -> str:
-    """A folder that only this user can enter. Raises StoreError `STORE_UNSAFE` where another's stands there."""
+    """Return a folder that only this user can enter. Raises StoreError `STORE_UNSAFE` if another user's is there."""
     folder = f"/tmp/commonhold-{os.geteuid()}"  # noqa: S108 - made private and checked below; a short path is the point
     try:
         os.mkdir(folder, 0o700)

@@ -9,7 +9,7 @@ Stamp = tuple[int, int, int, int]
 """When it was written and when anything about it changed (nanoseconds), its size, and its number on the disk."""
 Stamps = tuple[Stamp | None, ...]
 
-# The coarsest clock of a disk that is in use. What changed so lately may change again and look the same.
+# The coarsest clock of a disk that is in use. A file that changed this recently may change again and look the same.
 _TICK_NANOSECONDS: Final = 2_000_000_000
 _PACKED: Final = struct.Struct("<qqqQ")
 
@@ -20,7 +20,7 @@ def of_status(status: os.stat_result) -> Stamp:
 
 
 def settled(stamp: Stamp, now_nanoseconds: int) -> Stamp | None:
-    """The stamp, if whatever is done from that moment on will show in it; None where it could stay as it is.
+    """Return the stamp, if every change from that moment on will show in it; None if it could stay as it is.
 
     `now_nanoseconds` is no later than when the content was read.
     """
@@ -56,9 +56,9 @@ def all_settled(seen: Stamps, now_nanoseconds: int) -> Stamps | None:
 
 
 def changed(root: str, known: Iterable[tuple[str, Stamp | None]], linked: set[str] | None = None) -> list[str]:
-    """The paths below `root` that are not what they were, or may not be. Written out: it is done for thousands.
+    """Return the paths below `root` that have changed, or may have. Written out: it is done for thousands.
 
-    `linked` gets the paths of what has several links, so that it can be changed by another name.
+    `linked` gets the paths of files with several links, which can be changed by another name.
     """
     found, prefix, lstat, several = [], f"{root}/", os.lstat, set() if linked is None else linked
     for path, stamp in known:
@@ -74,10 +74,10 @@ def changed(root: str, known: Iterable[tuple[str, Stamp | None]], linked: set[st
 
 
 def packed(stamp: Stamp | None) -> bytes | None:
-    """The stamp as it is kept."""
+    """Return the stored form of the stamp."""
     return None if stamp is None else _PACKED.pack(*stamp)
 
 
 def unpacked(data: bytes | None) -> Stamp | None:
-    """The stamp that was kept."""
+    """Return the stored stamp."""
     return None if data is None else _PACKED.unpack(data)

@@ -1,4 +1,4 @@
-"""The folder that a repository's state is kept in: made at the first use, and never a second time by one session."""
+"""The folder of a repository's state: made at the first use, and never a second time by one session."""
 
 import errno
 import os
@@ -14,7 +14,7 @@ _FOLDER_FLAGS: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 
 
 def identity_of(status: os.stat_result) -> Identity:
-    """Return what tells this file from another one at the same path."""
+    """Return the identity of this file, to recognize another one at the same path."""
     return status.st_dev, status.st_ino
 
 
@@ -41,12 +41,12 @@ _open_folders: Final[weakref.WeakValueDictionary[Identity, _OpenFolder]] = weakr
 class StateFolder:
     """The state folder of one repository, as one session knows it.
 
-    A session that has used the folder refuses any other at its path: a second state would grant again what the first
-    one has granted. So it makes the folder only if it has used none, and only inside the folder that it found.
+    A session that has used the folder refuses any other at its path: a second state would grant the first one's leases
+    again. So it makes the folder only if it has used none, and only inside the folder that it found.
     """
 
     def __init__(self, path: str, above: Identity | None = None) -> None:
-        """Name the folder. `above` is the folder that it must be made in; None where any will do, parents included."""
+        """Name the folder. `above` is the folder that it must be made in; None if any will do, parents included."""
         self.path = path
         self._above = above
         self._used: Identity | None = None
@@ -76,13 +76,13 @@ class StateFolder:
         """The identity of the folder at this path now."""
         try:
             return identity_of(os.stat(self.path))
-        except PermissionError as fault:  # the folder may well be where it was
+        except PermissionError as fault:  # the folder may well be in its old place
             raise unusable(self.path, fault) from fault
         except OSError:
             return None
 
     def _hold(self) -> None:
-        """Keep in mind which folder is there, if any, and hold it open if this user may."""
+        """Remember the present folder, if any, and hold it open if this user may."""
         try:
             descriptor = os.open(self.path, _FOLDER_FLAGS)
         except OSError:

@@ -19,14 +19,14 @@ def _on_one_line(text: str) -> str:
 
 
 def tables_read(query: str) -> frozenset[str]:
-    """The tables that a query looks at."""
-    import re  # noqa: PLC0415 - loaded here, as below: who only looks asks neither
+    """Return the tables that a query reads."""
+    import re  # noqa: PLC0415 - loaded here, as below: callers that only read need neither
 
     return frozenset(re.findall(_READ, query))
 
 
 def table_written(statement: str) -> str | None:
-    """The table that a statement changes; None for one that only looks."""
+    """Return the table that a statement changes; None for one that only reads."""
     import re  # noqa: PLC0415
 
     match = re.match(_WRITTEN, statement)

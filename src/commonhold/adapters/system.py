@@ -10,7 +10,7 @@ from commonhold.adapters import boot_clock
 from commonhold.domain.clock import Now
 
 _BEGAN: Final = 19
-"""Where a process's file of facts says when it began, counted from behind its name."""
+"""The field with the start time in a process's file of facts, counted from behind its name."""
 
 
 class SystemClock:
@@ -30,7 +30,7 @@ class RandomIds:
 
 
 def named(pid: int) -> str:
-    """What tells a process from a later one with its id: that, and when it began; empty where it is not known."""
+    """Return an id of a process that no later one shares: its number and its start time; empty if unknown."""
     try:
         told = Path("/proc", str(pid), "stat").read_bytes()
         return f"{pid}:{int(told.rpartition(b')')[2].split()[_BEGAN])}"
@@ -39,7 +39,7 @@ def named(pid: int) -> str:
 
 
 def is_running(process: str) -> bool:
-    """Whether the process that an agent's hook has named so is there, as far as is known."""
+    """Whether the process that an agent's hook has named so is running, as far as is known."""
     pid = process.partition(":")[0]
     return pid.isdecimal() and named(int(pid)) == process
 

@@ -8,9 +8,9 @@ import apsw
 
 @contextmanager
 def transaction(connection: apsw.Connection) -> Iterator[None]:
-    """A transaction that ends with the block, and is taken back where the block fails.
+    """A transaction that ends with the block, and is rolled back if the block fails.
 
-    Where the disk fails SQLite does that by itself, and apsw's own `with` tells only that it cannot be done again.
+    If the disk fails SQLite does that by itself, and apsw's own `with` only reports that it cannot be done again.
     """
     connection.execute("BEGIN")
     try:

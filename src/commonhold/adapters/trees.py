@@ -1,4 +1,4 @@
-"""Which working tree of this repository a path of an agent's is in, if it is in one."""
+"""The working tree of this repository that contains a path of an agent, if any does."""
 
 import os
 from collections.abc import Iterable
@@ -13,7 +13,7 @@ from commonhold.domain.errors import Code, CommonholdError, InputError
 _OWN: Final = ("/proc/self", "/proc/thread-self")
 _MOST_LINKS: Final = 40
 _LONGEST: Final = 4096
-"""No system opens a path of more bytes; to follow one takes the square of its length."""
+"""No system opens a path of more bytes; following one takes the square of its length."""
 _SHOWN: Final = 200
 
 
@@ -25,7 +25,7 @@ class Trees:
         self._repository = repository
 
     def around(self, folder: str) -> str | None:
-        """The root of the working tree around a folder; None where it is not of this repository."""
+        """Return the root of the working tree around a folder; None if it is not of this repository."""
         folder = folder.rstrip(os.sep) or folder
         if len(folder) > _LONGEST:
             return None
@@ -40,9 +40,9 @@ class Trees:
         return found.root if found.state_folder == self._repository.state_folder else None
 
     def place(self, path: str, cwd: str) -> tuple[str, str] | None:
-        """The working tree of a path, and the path inside it with all links followed; None where it is in none.
+        """Return the working tree of a path, and the path inside it with all links followed; None if it is in none.
 
-        Raises InputError `PATH_INVALID` for what no file can be named, and for what is not the same file to everybody.
+        Raises InputError `PATH_INVALID` for a path that no file can have, and for one that differs between processes.
         """
         whole = _whole(path, cwd)
         root = self.around(os.path.dirname(whole))
@@ -52,10 +52,10 @@ class Trees:
         return None if inside.split(os.sep, 1)[0] == ".git" else (root, inside)
 
     def meant(self, wish: Wish, cwd: str) -> Wish | None:
-        """What a tool that is not known means by its paths; None where they are no files' names.
+        """Return the wish of an unknown tool with its paths resolved; None if they are no files' names.
 
-        Such a tool takes a path from the folder that its server works in: where there is nothing at it from `cwd`, and
-        something from the root of the working tree, it is that.
+        Such a tool takes a path from the folder that its server works in: if there is nothing at it from `cwd`, and
+        something from the root of the working tree, the latter is meant.
         """
         root = self.around(cwd)
         try:
@@ -73,14 +73,14 @@ class Trees:
         return from_root if os.path.lexists(from_root) else path
 
     def is_in_state(self, path: str, cwd: str) -> bool:
-        """Whether a path leads into the folder where the state is kept. Raises as `place`."""
+        """Whether a path leads into the folder of the state. Raises as `place`."""
         state = os.path.realpath(self._repository.state_folder)
         return f"{_whole(path, cwd)}{os.sep}".startswith(f"{state}{os.sep}")
 
     def sorted_by_tree(self, wishes: Iterable[Wish], cwd: str) -> dict[str, list[Wish]]:
-        """The wishes by working tree, with paths inside it; those for other files are left out.
+        """Return the wishes by working tree, with paths inside it; those for other files are left out.
 
-        A move is a matter of each tree that it touches; what of it is elsewhere has an absolute path.
+        A move belongs to each tree that it touches; its paths elsewhere are absolute.
         """
         found: dict[str, list[Wish]] = {}
         for wish in wishes:
@@ -98,10 +98,10 @@ class Trees:
 
 
 def _whole(path: str, cwd: str) -> str:
-    """The path from the root of all, with every link followed.
+    """Return the path from the root of all, with every link followed.
 
-    What it names must be the same for whoever writes there. Some programs take `..` for the folder above by name,
-    others, as the system does, for that above where a link leads.
+    It must name the same file for every program that writes there. Some programs resolve `..` by name, others, as the
+    system does, by the folder that a link leads to.
     """
     named = os.path.join(cwd, os.path.expanduser(path))
     if len(named) > _LONGEST:
@@ -122,7 +122,7 @@ def _whole(path: str, cwd: str) -> str:
 
 
 def _leads_through_own(path: str) -> bool:
-    """Whether a path goes through what each process finds to be its own: its working folder, its open files."""
+    """Whether a path goes through files that differ for each process: its working folder, its open files."""
     todo, done, links = path.split(os.sep)[::-1], os.sep, 0
     while todo and links < _MOST_LINKS:
         part = todo.pop()

@@ -1,8 +1,8 @@
 """A child interpreter that answers requests on its standard input and output, one at a time.
 
 It is started afresh and not forked, since this process may have threads; and not by `multiprocessing`, which would run
-the program that we are part of once more in each child, and leaves children behind when their parent is killed. A
-child of ours reads the end of its input then, and ends.
+our program once more in each child, and leaves children behind when their parent is killed. A child of ours reads the
+end of its input then, and ends.
 """
 
 import json
@@ -17,7 +17,7 @@ from io import RawIOBase
 from typing import BinaryIO, Final, cast
 
 LENGTH_BYTES: Final = 4
-# More would not fit beside a daemon into the memory that we allow ourselves.
+# More would not fit into the memory that we allow ourselves beside a daemon.
 MOST_PROCESSES: Final = 4
 READY: Final = b"ready"
 """The first frame that a child sends."""
@@ -25,7 +25,7 @@ ANSWER: Final = b"="
 QUESTION: Final = b"?"
 """The first bytes of a child's frame."""
 SILENCE_SECONDS: Final = 60.0
-"""So long a child may work on an answer without a word: it has stopped then, for whatever reason."""
+"""How long a child may be silent while it works on an answer: then it counts as stuck, for whatever reason."""
 MOST_BYTES_AT_ONCE: Final = 1 << 20
 CRASHES: Final = frozenset(
     -number
@@ -40,7 +40,7 @@ CRASHES: Final = frozenset(
         signal.SIGXCPU,
     )
 )
-"""The exit statuses of a child that died of its work: any other child would die of it, too."""
+"""The exit statuses of a child that its work killed: any other child would die of it, too."""
 
 Ask = Callable[[bytes], bytes]
 """Asks the parent. Raises BrokenPipeError when it is gone."""
@@ -51,7 +51,7 @@ def _no_answer(_question: bytes) -> bytes:
 
 
 def usable_processors() -> int:
-    """How many processors this process may use, or as many of them as we take."""
+    """Return how many processors this process may use, up to our own limit."""
     usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return min(usable, MOST_PROCESSES)
 
@@ -77,7 +77,7 @@ def answer_frames(answer: Callable[[bytes, Ask], bytes]) -> None:
     While it works on an answer the child may ask its parent something in turn.
     """
     given, answers = sys.stdin.buffer, sys.stdout.buffer
-    sys.stdout = sys.stderr  # what anybody prints is no answer
+    sys.stdout = sys.stderr  # printed text is no answer
 
     def ask(question: bytes) -> bytes:
         write_frame(answers, QUESTION + question)
@@ -108,12 +108,12 @@ class ChildSilent(ChildGone):
 
 
 class WorkerProcess:
-    """One child. Raises OSError where it cannot be started, ChildGone when it is gone."""
+    """One child. Raises OSError if it cannot be started, ChildGone when it is gone."""
 
     def __init__(self, program: str, *, stderr: int | None = subprocess.DEVNULL) -> None:
         """Start it with a `program_of` a module, and wait until it is ready.
 
-        `stderr` is where it may complain; None: where this process does.
+        `stderr` is the descriptor for its error output; None: that of this process.
         """
         self._child = subprocess.Popen(
             [sys.executable, "-I", "-c", program, json.dumps(sys.path)],
@@ -146,9 +146,10 @@ class WorkerProcess:
     def ask(
         self, request: bytes, reply: Ask = _no_answer, silence: Callable[[], float] = lambda: SILENCE_SECONDS
     ) -> bytes:
-        """Its answer to one request; threads must take turns. What it asks meanwhile is answered with `reply`.
+        """Return its answer to one request; threads must take turns.
 
-        It may say nothing for as many seconds as `silence` gives each time that it begins to be waited for.
+        Its own requests meanwhile are answered with `reply`. It may be silent for as many seconds as `silence` returns
+        each time that a wait for it begins.
         """
         frame = self._frame_after(request, silence())
         while frame[:1] == QUESTION:
@@ -173,7 +174,7 @@ class WorkerProcess:
                 data = data[written:]
 
     def _heard(self, until: float) -> bytes:
-        """The next frame."""
+        """Return the next frame."""
         return self._exactly(int.from_bytes(self._exactly(LENGTH_BYTES, until), "big"), until)
 
     def _exactly(self, size: int, until: float) -> bytes:

@@ -9,7 +9,7 @@ from commonhold.domain.keys import FILE, HEADER, Key, Spec, parse_names
 FileAt = Callable[[str], tuple[str, ...] | None]
 """The canonical segments of the regular file at a path, or None."""
 
-# A stub says what a module offers; it stands for the module only where the source is not there.
+# A stub describes the offers of a module; it stands for the module only if there is no source.
 _FORMS: Final = (("{}.py", "{}/__init__.py"), ("{}.pyi", "{}/__init__.pyi"))
 _HOMES: Final = ("", "src/")
 _SOURCES: Final = frozenset({"py", "pyi", "pyw"})
@@ -25,9 +25,9 @@ _SUFFIXES: Final = frozenset(
 
 
 def key_of(spec: Spec, file_at: FileAt) -> Key | None:
-    """What a plain text means as a dotted name: the longest beginning that is a module, and what is in it.
+    """Return the key of a plain text read as a dotted name: its longest prefix that is a module, and a name in it.
 
-    None where it is no dotted name of a module that is there. Raises InputError `REGION_AMBIGUOUS`.
+    None if it is no dotted name of an existing module. Raises InputError `REGION_AMBIGUOUS`.
     """
     parts = spec.raw_path.split(".")
     if len(parts) == 1 or parts[-1] in _SOURCES or not all(map(_is_name, parts)):
@@ -41,7 +41,7 @@ def key_of(spec: Spec, file_at: FileAt) -> Key | None:
 
 
 def ends_like_a_file(spec: Spec) -> bool:
-    """Whether a dotted text may well be the name of a file to be: `config.json`."""
+    """Whether a dotted text may well be the name of a future file: `config.json`."""
     return spec.raw_path.rpartition(".")[2] in _SUFFIXES
 
 
@@ -50,7 +50,7 @@ def _is_name(part: str) -> bool:
 
 
 def _files(module: Sequence[str], file_at: FileAt) -> Sequence[tuple[str, ...]]:
-    """The files of a module, each once: below the root and below `src`, a source before a stub."""
+    """Return the files of a module, each once: below the root and below `src`, a source before a stub."""
     for forms in _FORMS:
         if found := dict.fromkeys(filter(None, map(file_at, _candidates(module, forms)))):
             return tuple(found)

@@ -1,4 +1,4 @@
-"""The operating system's complaints about files, in our words."""
+"""The operating system's errors about files, as errors of ours."""
 
 import errno
 from collections.abc import Iterator
@@ -23,7 +23,7 @@ _WORDS: Final = {
 
 @contextmanager
 def translated(path: str) -> Iterator[None]:
-    """Raise StoreError for what the system raises about `path`, but let "not there" through."""
+    """Raise StoreError for the system's errors about `path`, but let "not found" through."""
     try:
         yield
     except (FileNotFoundError, NotADirectoryError):

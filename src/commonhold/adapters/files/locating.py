@@ -1,4 +1,4 @@
-"""From a path as somebody wrote it to the one name that it has."""
+"""From a path in any spelling to its one canonical name."""
 
 import os
 import stat
@@ -18,7 +18,7 @@ RESERVED: Final = frozenset({".git", ".commonhold"})
 
 @dataclass(frozen=True, slots=True)
 class Located:
-    """A path inside the root: its canonical segments, and what is there."""
+    """A path inside the root: its canonical segments, and the type of the file there."""
 
     segments: tuple[str, ...]
     status: os.stat_result | None
@@ -77,7 +77,10 @@ class _Walk:
             self._check_own(self._disk(self.done))
 
     def _check_own(self, folder: str) -> None:
-        """A folder with a state of its own is entered there only: two states over one file would both grant it."""
+        """Check that a folder with a state of its own is entered there only. Raises InputError `PATH_RESERVED`.
+
+        Otherwise two states over one file would both grant it.
+        """
         if any(_lstat(f"{folder}/{name}") for name in RESERVED):
             raise InputError(
                 Code.PATH_RESERVED,
@@ -108,9 +111,10 @@ class _Walk:
 
 @dataclass(frozen=True, slots=True)
 class Locator:
-    """Gives what is named in the working tree at `root` its key.
+    """Maps names in the working tree at `root` to their keys.
 
-    `entry(folder, name)` is what the disk calls `name` and what keys call it; `defines(key)` whether a region is there.
+    `entry(folder, name)` returns the spelling of `name` on the disk and in keys; `defines(key)` whether a region
+    exists.
     """
 
     root: str
@@ -118,7 +122,7 @@ class Locator:
     defines: Callable[[Key], bool]
 
     def locate(self, spec: Spec) -> Key:
-        """The canonical key. A path that is there is meant before all else, then a module by its dotted name.
+        """Return the canonical key. An existing path takes precedence, then a module by its dotted name.
 
         Raises InputError `PATH_OUTSIDE`, `PATH_RESERVED`, `PATH_INVALID`, `NOT_A_FILE`, and `REGION_AMBIGUOUS` for a
         dotted name of several modules.
@@ -141,7 +145,7 @@ class Locator:
         return "/".join(self._walk(raw).segments)
 
     def in_module(self, spec: Spec) -> Key | None:
-        """What a plain text means as a dotted name; None where it is none. Raises InputError `REGION_AMBIGUOUS`."""
+        """Return the key of a plain text read as a dotted name, or None. Raises InputError `REGION_AMBIGUOUS`."""
         found = dotted.key_of(spec, self._file_at)
         if found and found.is_region and dotted.ends_like_a_file(spec) and not self.defines(found):
             return None
@@ -158,7 +162,7 @@ class Locator:
         return _Walk(self.root, self.entry, raw).run()
 
     def _there(self, raw: str) -> Located | None:
-        """What is at a path that may have been meant; None where nothing is, or nothing that could be used."""
+        """Return the file at a path that may have been meant; None if there is none, or none that could be used."""
         try:
             place = self._walk(raw)
         except InputError:

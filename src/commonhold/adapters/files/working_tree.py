@@ -27,7 +27,7 @@ _FOLDER_FLAGS: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEX
 _READ_FLAGS: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _STAGE_FLAGS: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _OF_NO_FILE: Final = frozenset({errno.ELOOP, errno.ENXIO})
-"""What the system says of a link that is not to be followed, and of a socket."""
+"""The system's errors for a link that must not be followed, and for a socket."""
 _FOREIGN: Final = Stamp("", 0)
 GIT_BUSY: Final = (("rebase-merge", "a rebase"), ("rebase-apply", "a rebase or am"))
 
@@ -65,7 +65,7 @@ class WorkingTree:
         return WorkingTree(root, max_file_bytes=self._max_file_bytes, at_step=self._at_step)
 
     def locate(self, spec: Spec) -> Key:
-        """The canonical key."""
+        """Return the canonical key."""
         return self._locator().locate(spec)
 
     def path_of(self, raw: str) -> str:
@@ -78,7 +78,7 @@ class WorkingTree:
             return raw
 
     def in_module(self, spec: Spec) -> Key | None:
-        """The key that a plain text has as a dotted name, whatever path it may be; None where it is no such name."""
+        """Return the key of a plain text read as a dotted name, even if it is also a path; None if it is none."""
         return self._locator().in_module(spec)
 
     def _locator(self) -> Locator:
@@ -86,7 +86,7 @@ class WorkingTree:
 
     def _may_define(self, key: Key) -> bool:
         """Whether a region is there. A file that cannot be read may have it."""
-        # Loaded here: it is seldom that a name may be meant as that of a file, or of what a module defines.
+        # Loaded here: a name seldom may mean a file or a definition of a module.
         from commonhold.regions.discover import discover  # noqa: PLC0415
         from commonhold.regions.find import lookup  # noqa: PLC0415
 
@@ -97,7 +97,7 @@ class WorkingTree:
             return True
 
     def check_idle(self) -> None:
-        """Refuse while a rebase goes on."""
+        """Raise StoreError `REPOSITORY_BUSY` while a rebase is in progress."""
         for name, what in GIT_BUSY if self._git_dir else ():
             if os.path.isdir(os.path.join(self._git_dir or "", name)):
                 raise StoreError(
@@ -189,7 +189,7 @@ class WorkingTree:
             self._at_step(f"swapped {write.path}")
 
     def flush(self, journal: Journal) -> None:
-        """Make what was put in place durable: each folder is flushed once."""
+        """Make the replaced files durable: each folder is flushed once."""
         for path in {os.path.dirname(each.path): each.path for each in journal.writes}.values():
             with _as_seen(path), self._folder_of(path) as (folder, _):
                 os.fsync(folder)
@@ -200,7 +200,7 @@ class WorkingTree:
             raise ChangedUnderneath(write.path)
 
     def undo(self, journal: Journal, contents: Contents) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Take back what `stage` and `swap` did, wherever they stopped."""
+        """Undo `stage` and `swap`, at whatever step they stopped."""
         if not os.path.isdir(self._root):
             return (), tuple(write.path for write in journal.writes)
         restored, left, faults = [], [], []
@@ -223,19 +223,22 @@ class WorkingTree:
         return tuple(restored), tuple(left)
 
     def has_swapped(self, journal: Journal) -> bool:
-        """Whether any file is as the commit would have it, so that a reader could see half of it."""
+        """Whether any file has its new content already, so that a reader could see a half-done commit."""
         found = ((write, self._what_is_there(write.path)) for write in journal.writes)
         return any(now is not _FOREIGN and self._was_swapped(write, now) for write, now in found)
 
     def _what_is_there(self, path: str) -> Stamp | None:
-        """What is at `path`; `_FOREIGN` for what no commit made: a link, a folder, a huge or unreadable file."""
+        """Return the stamp at `path`; `_FOREIGN` for anything that no commit made.
+
+        Such are a link, a folder, and a huge or unreadable file.
+        """
         try:
             return self.stamp(path)
         except CommonholdError:
             return _FOREIGN
 
     def _was_swapped(self, write: Write, now: Stamp | None) -> bool:
-        """Whether the commit's own result is there. Its mode tells only where the content did not change."""
+        """Whether the commit's own result is there. Its mode is compared only if the content did not change."""
         if write.before == write.after:
             return now == _stamp(write.after, write.mode_after)
         return (now.hash if now else None) == write.after
@@ -270,7 +273,7 @@ class WorkingTree:
                     os.fsync(folder)
 
     def stamp(self, path: str) -> Stamp | None:
-        """What a file is now; None if it is not there."""
+        """Return the present stamp of a file; None if it is not there."""
         state = self.load(path)
         return None if state is None else Stamp(hash_bytes(state.content), state.mode)
 
@@ -307,7 +310,7 @@ class WorkingTree:
         return name if name in entries else next((entry for entry in entries if _nfc(entry) == name), name)
 
     def _entry(self, folder: str, name: str) -> tuple[str, str]:
-        """What the disk calls the entry that `name` means, and what keys call it."""
+        """Return the spelling of the entry that `name` means on the disk, and its spelling in keys."""
         if name.isascii() and not self._is_case_blind:
             return name, name
         try:
@@ -326,7 +329,7 @@ class WorkingTree:
 
 
 def is_case_blind(root: str) -> bool:
-    """Whether the disk under `root` takes `A` for `a`: asked with a name that is there."""
+    """Whether the disk under `root` ignores case: tested with an existing name."""
     try:
         names = os.listdir(root)
     except OSError:
@@ -347,7 +350,7 @@ def _is_same(one: str, other: str) -> bool:
 
 @contextmanager
 def _as_seen(path: str) -> Iterator[None]:
-    """Raise ChangedUnderneath where a file or a folder that was there has gone."""
+    """Raise ChangedUnderneath if a file or a folder that existed has gone."""
     with translated(path):
         try:
             yield
@@ -360,7 +363,7 @@ def _stamp(content_hash: str | None, mode: int | None) -> Stamp | None:
 
 
 def _mode_to_restore(write: Write, now: Stamp | None) -> int | None:
-    """The old mode, unless somebody gave the file another one since."""
+    """Return the old mode, unless the file got another one since."""
     return write.mode_before if now is None or now.mode == write.mode_after else now.mode
 
 
@@ -385,7 +388,7 @@ def _copy_owner(old: int, new: int) -> None:
 
 
 def _copy_attributes(old: int, new: int) -> None:
-    """Extended attributes (access lists, labels), as far as this user and this disk can."""
+    """Copy extended attributes (access lists, labels), as far as this user and this disk can."""
     if not hasattr(os, "listxattr"):
         return
     with suppress(OSError):

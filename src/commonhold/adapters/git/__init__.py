@@ -1,1 +1,1 @@
-"""What is asked of git: always by its own commands, never by reading its files."""
+"""Queries to git: always by its own commands, never by reading its files."""

@@ -1,4 +1,4 @@
-"""What an alias of git stands for."""
+"""The expansion of git's aliases."""
 
 from collections.abc import Collection
 from itertools import pairwise
@@ -8,7 +8,7 @@ from commonhold.adapters.git.running import Git
 from commonhold.app.git_words import GitCall, read_call, split_alias
 
 _MOST: Final = 10
-# Git takes no alias in place of its own commands. Of these it need not be asked: they are what is called all the time.
+# Git takes no alias in place of its own commands. For these, the most frequent ones, no query is needed.
 _OF_GIT: Final = frozenset(
     {
         *(
@@ -43,7 +43,7 @@ _OF_GIT: Final = frozenset(
 
 
 def resolved(git: Git, call: GitCall, known: Collection[str]) -> GitCall:
-    """The call with what its alias stands for, where that is no shell command; commands that are `known` are none."""
+    """Return the call with its alias expanded, unless that is a shell command; `known` commands are no aliases."""
     for _ in range(_MOST):
         if not call.word or call.word in known or call.word in _OF_GIT:
             return call

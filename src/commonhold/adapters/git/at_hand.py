@@ -1,6 +1,6 @@
-"""What git's own files say plainly: read where git would otherwise be started for nothing else.
+"""Facts that git's own files state plainly: read without starting git, which would have no other work.
 
-Each answer is the one that git gives, or None: then git has to be asked.
+Each answer is the one that git gives, or None: then git must be asked.
 """
 
 import os
@@ -17,10 +17,10 @@ _ELSEWHERE: Final = b"worktree"
 
 
 def git_folder_of(folder: str) -> tuple[str, str] | None:
-    """The root of the working tree around a folder, and its git folder, where that is `.git` in the root itself.
+    """Return the root of the working tree around a folder, and its git folder, if that is `.git` in the root itself.
 
-    Both without links. None where there may be anything out of the ordinary: another working tree of the repository, a
-    repository without files on the way, another user's, another disk.
+    Both without links. None if anything may be unusual: another working tree of the repository, a repository without
+    files on the way, another user's, another disk.
     """
     place = os.path.realpath(folder)
     if "/.git/" in f"{place}/":
@@ -41,7 +41,7 @@ def git_folder_of(folder: str) -> tuple[str, str] | None:
 
 
 def _is_ordinary(git_folder: str) -> bool:
-    """Whether its settings leave the working tree where it is, and no other repository has it."""
+    """Whether its settings leave the working tree where it is, and no other repository shares it."""
     said = read(f"{git_folder}/config", _MOST_BYTES)
     if said is None or _ELSEWHERE in said.lower() or _BARE.search(said) or b"include" in said.lower():
         return False
@@ -49,14 +49,14 @@ def _is_ordinary(git_folder: str) -> bool:
 
 
 def branch_in(git_folder: str) -> str | None:
-    """The branch that HEAD is on, where a file of its own says what its commit is: else it may be another's name."""
+    """Return the branch of HEAD, if a file of its own names its commit: otherwise it may be another's name."""
     branch = _BRANCH.fullmatch(read(f"{git_folder}/HEAD", _MOST_BYTES) or b"")
     is_its_own = branch is not None and head_in(git_folder) is not None
     return os.fsdecode(branch[1]).removeprefix("refs/heads/") if branch and is_its_own else None
 
 
 def head_in(git_folder: str) -> str | None:
-    """The commit of HEAD, where a file of its own says so."""
+    """Return the commit of HEAD, if a file of its own names it."""
     said = read(f"{git_folder}/HEAD", _MOST_BYTES) or b""
     branch = _BRANCH.fullmatch(said)
     if branch:

@@ -25,7 +25,7 @@ _SEEN: Final = "refs/commonhold/seen/"
 _NETWORK_SECONDS: Final = 120
 _RETRY_SECONDS: Final = 5.0
 _SURE: Final = 3
-"""How often in a row a push may fail while the ref stands still before the remote's refusal is believed."""
+"""After this many failed pushes in a row, with the ref unmoved, the remote's refusal is believed."""
 _FOR_THE_NETWORK: Final = ("GIT_SSH", "GIT_ASKPASS", "GIT_HTTP", "GIT_SSL", "GIT_PROXY")
 _FETCH: Final = ("fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules", "--no-auto-gc")
 _FILE: Final = "100644"
@@ -35,7 +35,7 @@ _FORMAT: Final = "--format=%x01%H%x00%ct%x00%an%x00%s%x00%(trailers:key=Commonho
 
 @dataclass(frozen=True, slots=True)
 class LoggedClaim:
-    """A commit that touched claim files: its id, time, author and subject, and what it did to which tasks."""
+    """A commit that touched claim files: its id, time, author and subject, and its actions on tasks."""
 
     commit: str
     wall: float
@@ -65,7 +65,7 @@ class GitClaims:
         self._last: tuple[str, str] = ("", "")
 
     def read(self) -> Board:
-        """Return the board at the remote's present commit. Raises StoreError where the remote cannot be reached."""
+        """Return the board at the remote's present commit. Raises StoreError if the remote cannot be reached."""
         tips = self._tips()
         tip, head = tips.get(self.ref, ""), "" if self._is_branch else tips.get("HEAD", "")
         if (tip, head) != self._last:
@@ -77,7 +77,7 @@ class GitClaims:
     def push(self, board: Board, edit: Edit) -> bool:
         """Move the ref from the board's commit to one with this edit; False if that is not known to have happened.
 
-        Raises StoreError where the remote refuses although the ref has not moved.
+        Raises StoreError if the remote refuses although the ref has not moved.
         """
         commit = self._commit(board, edit)
         lease = () if self._is_branch else (f"--force-with-lease={self.ref}:{board.commit}",)
@@ -108,7 +108,7 @@ class GitClaims:
         return {name: tip for tip, name in lines}
 
     def _fetch(self, tips: Mapping[str, str]) -> None:
-        """Bring the commits here, under refs that keep them and make the next fetch small."""
+        """Fetch the commits, under refs that keep them and make the next fetch small."""
         wanted = {f"{_SEEN}{self._place(name)}": (name, tip) for name, tip in tips.items() if tip}
         missing = [
             f"+{name}:{seen}"
@@ -162,13 +162,13 @@ class GitClaims:
         return told.decode().strip()
 
     def _identity(self, edit: Edit) -> dict[str, str]:
-        """The agent is the author; the address is the user's own, where git knows one."""
+        """Return git's identity variables: the agent is the author; the address is the user's own, if git knows one."""
         email = self._git.line("config", "user.email") or _EMAIL
         told = {"NAME": edit.lock.agent or "commonhold", "EMAIL": email}
         return {f"GIT_{who}_{what}": text for who in ("AUTHOR", "COMMITTER") for what, text in told.items()}
 
     def _reach(self, *words: str) -> Done:
-        """Run a command of git's that speaks to the remote, with what the user has set for doing so."""
+        """Run a command of git that connects to the remote, with the user's own settings for it."""
         own = {name: text for name, text in os.environ.items() if name.startswith(_FOR_THE_NETWORK)}
         try:
             return self._git.run(*words, settings=own, timeout_seconds=_NETWORK_SECONDS)
@@ -197,7 +197,7 @@ _WEIGHT: Final = ("", "add", "beat", "release", "claim", "done")
 
 
 def _kind(status: str, folder: str, ending: str) -> str:
-    """What a commit without our trailer did by adding (A), changing (M) or deleting (D) a file."""
+    """Return the action of a commit without our trailer that added (A), changed (M) or deleted (D) a file."""
     if ending == "lock":
         return {"A": "claim", "M": "beat", "D": "release"}.get(status, "")
     if ending == "fence":

@@ -1,4 +1,4 @@
-"""What a working tree has that its HEAD does not, and what would be lost of it."""
+"""The differences of a working tree from its HEAD, and which of them could be lost."""
 
 import os
 import stat
@@ -32,12 +32,12 @@ class Tree:
 
     @property
     def shared_index(self) -> str:
-        """Where git keeps the index unless it is told otherwise."""
+        """Return the path of git's default index."""
         return os.path.join(self.git_dir, "index")
 
     @property
     def operation(self) -> str | None:
-        """What git is in the middle of."""
+        """Return the operation that git is in the middle of; None if there is none."""
         return next(
             (word for name, word in _OPERATIONS.items() if os.path.lexists(os.path.join(self.git_dir, name))), None
         )
@@ -57,7 +57,7 @@ def find_tree(git: Git, before: Sequence[str] = ()) -> Tree | None:
 
 
 def head_of(git: Git) -> str:
-    """The commit of HEAD; empty where there is none yet."""
+    """Return the commit of HEAD; empty if there is none yet."""
     plain = at_hand.git_folder_of(git.root)
     if plain and (commit := at_hand.head_in(plain[1])):
         return commit
@@ -65,7 +65,7 @@ def head_of(git: Git) -> str:
 
 
 def branch_of(git: Git) -> str:
-    """The branch that HEAD is on; empty where it is on none."""
+    """Return the branch that HEAD is on; empty if it is on none."""
     plain = at_hand.git_folder_of(git.root)
     if plain and (branch := at_hand.branch_in(plain[1])):
         return branch
@@ -74,7 +74,7 @@ def branch_of(git: Git) -> str:
 
 @lru_cache(maxsize=8)
 def made_of(git: Git, commit: str) -> tuple[str, tuple[str, ...]]:
-    """The tree of a commit, by its id, and its parents; nothing where there is no such commit."""
+    """Return the tree of a commit, by its id, and its parents; nothing if there is no such commit."""
     words = ("rev-list", "--max-count=1", "--no-commit-header", "--format=%T %P", "--end-of-options", commit)
     tree, *parents = (git.line(*words) or "").split() or [""]
     return tree, tuple(parents)
@@ -97,7 +97,7 @@ def changed(git: Git, index: Index, source: str, paths: Sequence[str]) -> tuple[
 
 
 def untracked(git: Git, index: Index, paths: Sequence[str], *more: str) -> tuple[str, ...]:
-    """The files at these pathspecs that git does not have; `more` says which are meant."""
+    """Return the files at these pathspecs that git does not have; `more` says which are meant."""
     return _names(git, ("ls-files", "-z", "--full-name", "--others", *more, "--", *paths), index)
 
 
@@ -113,7 +113,7 @@ def _names(git: Git, words: Sequence[str], index: Index) -> tuple[str, ...]:
 
 
 def between(git: Git, one: str, other: str) -> frozenset[str] | None:
-    """The files that differ between two commits or trees, from the root; None where git cannot tell."""
+    """Return the files that differ between two commits or trees, from the root; None if git cannot answer."""
     done = git.run("diff-tree", "-r", "-z", "--name-only", "--no-renames", one, other)
     return frozenset(os.fsdecode(each) for each in done.stdout.split(b"\0") if each) if done.returncode == 0 else None
 
@@ -128,7 +128,7 @@ def lost_commits(git: Git, lost: str, kept: Iterable[str]) -> tuple[str, ...]:
 
 
 def here(root: str, path: str) -> Version | None:
-    """The file as it is in the working tree. Raises Irregular for what is neither a file nor nothing."""
+    """Return the file as it is in the working tree. Raises Irregular if it is there, but no regular file."""
     place = Path(root, path)
     try:
         status = place.lstat()
@@ -153,7 +153,7 @@ def in_head(git: Git, commit: str, path: str) -> Version | None:
 
 
 class Irregular(Exception):  # noqa: N818 - it is answered, never shown
-    """A link, a submodule or a folder: nothing that can be told line by line."""
+    """A link, a submodule or a folder: it has no lines to compare."""
 
 
 def blob_of(git: Git, path: str, content: bytes) -> str:

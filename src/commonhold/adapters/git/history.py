@@ -1,4 +1,4 @@
-"""The history around one working tree, as merging asks for it."""
+"""The history around one working tree, for merges."""
 
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
@@ -38,7 +38,7 @@ class GitHistory:
         return Meeting(Side(current, ours, mine), Side(name, theirs, other), tuple(bases), self._branch(name))
 
     def meeting_of(self, ours: str, theirs: str, base: str | None = None) -> Meeting:
-        """Two revisions and what both come from: `base`, or what the history knows."""
+        """Return two revisions and their merge base: `base`, or the one that the history shows."""
         mine, other = self._known(ours), self._known(theirs)
         intents = self._intents(mine, other)
         sides = Side(ours, mine, intents[0]), Side(theirs, other, intents[1])
@@ -67,7 +67,7 @@ class GitHistory:
     def _intents(self, *commits: str) -> list[str]:
         words = ("log", "--no-walk=unsorted", "-z", "--no-show-signature", "--encoding=UTF-8", "--format=%s")
         listed = self._git.ask(*words, *commits).decode("utf-8", "replace").split("\0")
-        # Git tells of a commit that is named twice but once.
+        # Git lists a commit that is named twice only once.
         told = dict(zip(dict.fromkeys(commits), listed, strict=False))
         return [_one_line(told.get(commit, "")) for commit in commits]
 
@@ -102,7 +102,7 @@ class GitHistory:
         return objects.tree_with(self._git, tree, files)
 
     def under_way(self) -> str | None:
-        """What has been begun here and stands in the way of a merge."""
+        """Return the unfinished operation that prevents a merge; None if there is none."""
         return landing.under_way(self._git, self._git_dir)
 
     def touched(self, meeting: Meeting, tree: str) -> tuple[str, ...]:
@@ -118,7 +118,7 @@ class GitHistory:
         return landing.commit(self._git, meeting, tree, message)
 
     def advance(self, meeting: Meeting, commit: str) -> str | None:
-        """Bring branch and files to `commit`."""
+        """Move branch and files to `commit`."""
         return landing.advance(self._git, meeting, commit)
 
     def stand(
@@ -128,7 +128,7 @@ class GitHistory:
         conflicts: Mapping[BothChanged, bytes | None],
         message: str | None,
     ) -> str | None:
-        """Leave a merge under way in the working tree."""
+        """Leave an unfinished merge in the working tree."""
         return landing.stand(self._git, self._git_dir, meeting, settled, conflicts, message)
 
 

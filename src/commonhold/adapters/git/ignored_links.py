@@ -1,4 +1,4 @@
-"""What git ignores in a working tree, by links in a private one: kept in step from one commit to the next."""
+"""Links in a private tree to the ignored files of a working tree: kept in step from one commit to the next."""
 
 import os
 import shutil
@@ -17,12 +17,12 @@ RULES: Final = ".gitignore"
 
 
 class IgnoredLinks:
-    """The links that a private tree is to have, for one commit. Paths count from either root."""
+    """The links that a private tree must have, for one commit. Paths count from either root."""
 
     def __init__(self, there: str, here: str, settings_there: Mapping[str, str], settings: Mapping[str, str]) -> None:
-        """Link from the tree at `here` to what is ignored in the one at `there`.
+        """Link from the tree at `here` to the ignored files of the one at `there`.
 
-        Git uses either with an index by its settings: what that has is not ignored.
+        Git uses either tree with the index that its settings name: files in that index are not ignored.
         """
         self._there = there
         self._here = here
@@ -31,7 +31,7 @@ class IgnoredLinks:
 
     @cached_property
     def _listed(self) -> list[str]:
-        """What is ignored there; of a folder in which all is so, that folder, with a slash at the end."""
+        """Return the ignored paths there; for a folder with only such paths, the folder, with a slash at the end."""
         done = Git(self._there).run(*_AS_IT_IS, *_LISTED, settings=self._settings_there)
         return [os.fsdecode(each) for each in done.stdout.split(b"\0") if each]
 
@@ -57,9 +57,10 @@ class IgnoredLinks:
             return []
 
     def clear(self, others: Iterable[str]) -> None:
-        """Take away all that the index here does not have, less the links that are as they should be.
+        """Remove all files that the index here does not have, except correct links.
 
-        `others` is that, as git lists it: of a folder in which nothing is known, that folder, with a slash at the end.
+        `others` are those files, as git lists them: for a folder without any known file, the folder, with a slash at
+        the end.
         """
         for path in others:
             self._clear(path.rstrip("/"))
@@ -83,7 +84,7 @@ class IgnoredLinks:
             return False
 
     def make(self) -> None:
-        """Make those that are missing. Nothing that the tree here has for itself is touched."""
+        """Make the missing links. Files that the tree here has itself are not touched."""
         for path in self._listed:
             if path.endswith("/"):
                 with suppress(OSError):
@@ -91,7 +92,7 @@ class IgnoredLinks:
                     self._shut(path)
         made = [path for path in self._wanted if self._is_made(path)]
         while made:
-            # A rule for folders alone (`build/`) does not ignore a link: then what is in there is linked.
+            # A rule for folders alone (`build/`) does not ignore a link: then the content of the folder is linked.
             folders = self._not_ignored(made)
             for path in folders:
                 os.unlink(os.path.join(self._here, path))
@@ -99,14 +100,14 @@ class IgnoredLinks:
             made = [each for each in deeper if self._is_made(each)]
 
     def _shut(self, path: str) -> None:
-        """Have git ignore the links in a folder that tools fill, which it may not ignore in the other tree."""
+        """Make git ignore the links in a folder that tools fill, which it may not ignore in the other tree."""
         rules = os.path.join(path, RULES)
         is_made = os.path.basename(path.rstrip("/")) in FOLDERS
         if is_made and not os.path.lexists(os.path.join(self._there, rules)):
             Path(self._here, rules).write_text("*\n", encoding="utf-8")
 
     def _is_made(self, path: str) -> bool:
-        """Whether there is a link now; where something else is in its place, that stays."""
+        """Whether there is a link now; any other file in its place stays."""
         place, there = os.path.join(self._here, path), os.path.join(self._there, path)
         try:
             if os.path.lexists(place):
@@ -116,12 +117,12 @@ class IgnoredLinks:
                 shutil.copyfile(there, place)
                 return False
             os.symlink(there, place)
-        except OSError:  # it is gone by now, or what the index holds is in its place
+        except OSError:  # it is gone by now, or a file of the index is in its place
             return False
         return True
 
     def _not_ignored(self, links: Iterable[str]) -> list[str]:
-        """The links that git would take for files that nobody has added."""
+        """Return the links that git would take for untracked files."""
         given = b"".join(os.fsencode(path) + b"\0" for path in links)
         done = Git(self._here).run("check-ignore", "-z", "--stdin", given=given, settings=self._settings)
         ignored = {os.fsdecode(each) for each in done.stdout.split(b"\0") if each}

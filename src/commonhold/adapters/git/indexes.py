@@ -1,4 +1,4 @@
-"""Indexes beside the shared one: a session's own, which keeps in step with HEAD and with nobody else."""
+"""Indexes beside the shared one: a session's own, which follows HEAD and no other session."""
 
 import errno
 import os
@@ -16,17 +16,17 @@ from commonhold.app.histories import Blob
 Entries = Mapping[str, Blob | None]
 """The entry of each path; None for one that is unmerged."""
 Conflict = Callable[[str, Change, Blob | None], Blob | None]
-"""What becomes of an entry that was staged, where HEAD's has changed: the path, that change, what was staged."""
+"""Returns the new entry for a staged one whose entry in HEAD changed, by the path, that change and the staged one."""
 
 _FEW: Final = 500
-"""So many files can be named to git at once."""
+"""The number of files that can be named to git at once."""
 _LITERAL: Final = {"GIT_LITERAL_PATHSPECS": "1"}
 _LOCK_SECONDS: Final = 3.0
 _LOCK_PAUSE_SECONDS: Final = 0.02
 
 
 class Listed(Mapping[str, Blob | None]):
-    """The entries of an index as git lists them: each is read when it is asked for, since mostly few are."""
+    """The entries of an index as git lists them: each is parsed on demand, since usually few are needed."""
 
     def __init__(self, lines: Sequence[bytes]) -> None:
         """Take the lines of `git ls-files --stage -z`."""
@@ -34,7 +34,7 @@ class Listed(Mapping[str, Blob | None]):
 
     @cached_property
     def _about(self) -> dict[bytes, bytes]:
-        """What git says of each path; of one that is unmerged, the last of what it says."""
+        """Return git's entry for each path; for an unmerged one, the last entry."""
         return {path: about for about, _, path in (line.partition(b"\t") for line in self.lines)}
 
     def __getitem__(self, path: str) -> Blob | None:
@@ -84,13 +84,13 @@ class Index:
         return os.path.exists(self.path)
 
     def begin(self, commit: str, like: str) -> None:
-        """Make it anew from a commit (empty: none yet); what is known of the files is taken from the one at `like`."""
+        """Make it anew from a commit (empty: none yet); cached file stamps are copied from the index at `like`."""
         with suppress(FileNotFoundError):
             _copy(like, self.path)
         if not commit:
             self.git.ask("read-tree", "--empty", settings=self.settings)
         elif self.git.run("read-tree", "--reset", commit, settings=self.settings).returncode:
-            os.unlink(self.path)  # the copy is not to be used (it may be of a newer git)
+            os.unlink(self.path)  # the copy must not be used (it may be of a newer git)
             self.git.ask("read-tree", commit, settings=self.settings)
 
     def copied_to(self, path: str) -> "Index":
@@ -99,11 +99,11 @@ class Index:
         return Index(self.git, path)
 
     def refresh(self) -> None:
-        """Learn which files are as they are staged; it is no fault that some are not."""
+        """Update the stamps of files that equal their staged entries; it is no error that others differ."""
         self.git.run("update-index", "-q", "--refresh", settings=self.settings)
 
     def tree(self) -> str:
-        """The tree that a commit of it would have; empty where it cannot have one."""
+        """Return the tree that a commit of it would have; empty if it cannot have one."""
         done = self.git.run("write-tree", settings=self.settings)
         return "" if done.returncode else done.stdout.decode().strip()
 
@@ -116,7 +116,7 @@ class Index:
         return Listed(told.split(b"\0")[:-1])
 
     def put(self, entries: Entries) -> None:
-        """Set entries; None takes one out."""
+        """Set entries; None removes one."""
         if entries:
             like = next((blob.id for blob in entries.values() if blob), "") or empty_tree(self.git)
             lines = [removal_line(path, like) if not blob else index_line(path, blob) for path, blob in entries.items()]
@@ -124,7 +124,7 @@ class Index:
             self._refresh_at([path for path, blob in entries.items() if blob])
 
     def _refresh_at(self, paths: Sequence[str]) -> None:
-        """The same for some files; it is no fault either that some are not there."""
+        """The same for some files; it is no error either that some are missing."""
         there = [path for path in paths if os.path.lexists(os.path.join(self.git.root, path))]
         if len(there) > _FEW:
             self.refresh()
@@ -132,7 +132,7 @@ class Index:
             self.git.run("add", "--refresh", "--", *there, settings=self.settings | _LITERAL)
 
     def follow(self, old: str, new: str, on_conflict: Conflict) -> None:
-        """Go with HEAD from the tree `old` to `new`; what is staged beside stays staged."""
+        """Follow HEAD from the tree `old` to `new`; entries that are staged in addition stay staged."""
         changed = changes(self.git, old, new)
         here = self._listed(*changed) if len(changed) <= _FEW else self._listed()
         wanted: dict[str, Blob | None] = {}
@@ -147,13 +147,13 @@ class Index:
 
 
 def staged_stays(_path: str, _change: Change, staged: Blob | None) -> Blob | None:
-    """What somebody has staged is not touched."""
+    """Leave a staged entry as it is."""
     return staged
 
 
 @contextmanager
 def locked(git: Git, path: str) -> Iterator[Index | None]:
-    """The index at `path` under git's own lock: a copy that takes its place at the end. None where it stays locked."""
+    """Yield the index at `path` under git's own lock: a copy that replaces it at the end. None if it stays locked."""
     lock = f"{path}.lock"
     if not _took(lock):
         yield None
@@ -175,7 +175,7 @@ def locked(git: Git, path: str) -> Iterator[Index | None]:
 
 
 def _copy(path: str, to: str) -> None:
-    """Copy an index with its time: by that git tells whether a file may have changed after it was looked at."""
+    """Copy an index with its time: git compares that with the times of files to see which may have changed since."""
     shutil.copy2(path, to)
 
 

@@ -1,4 +1,4 @@
-"""Telling git to merge with Commonhold: settings of one clone, and, if wished, a line in the shared attributes."""
+"""Configure git to merge with Commonhold: settings of one clone, and, if wished, a line in the shared attributes."""
 
 import os
 import shlex
@@ -18,7 +18,7 @@ ATTRIBUTES: Final = ".gitattributes"
 LINE: Final = b"* merge=commonhold\n"
 _BOM: Final = b"\xef\xbb\xbf"
 _SETTINGS: Final = rf"^(merge\.default|merge\.{NAME}\..*|mergetool\.{NAME}\..*)$"
-# Whatever fails leaves a conflict: git's own, with its markers, since a file without any looks as if it were merged.
+# Any failure leaves a conflict: git's own, with its markers, since a file without markers looks as if it were merged.
 _DRIVER: Final = (
     "{run} merge-file --quiet --path=%P --marker-size=%L --label-base=%S --label-ours=%X --label-theirs=%Y "
     "--out=%A %O %A %B || {{ test $? = 1 || {{ git merge-file --marker-size=%L -L ours -L base -L theirs %A %O %B; "
@@ -29,7 +29,7 @@ _TOOL: Final = '{run} merge-file --path="$MERGED" --out="$MERGED" "$BASE" "$LOCA
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One thing that is set, replaced or taken out: where, its name, and its value before and after."""
+    """One setting that is set, replaced or removed: its place, its name, and its value before and after."""
 
     where: str
     name: str
@@ -39,19 +39,19 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """All that differs from what is wished, and what is left as it is though it stands in the way."""
+    """All differences from the wanted settings, and those that are left alone although they conflict."""
 
     changes: tuple[Change, ...]
     notices: tuple[str, ...] = ()
 
 
 def wanted(interpreter: str = sys.executable) -> dict[str, str]:
-    """The settings. Python is told to look for modules nowhere near the files that are merged."""
+    """Return the settings. Python must not search for modules near the files that are merged."""
     run = f"{shlex.quote(interpreter)} -P -m commonhold"
     return {
         f"merge.{NAME}.name": "merge what can be proven, mark the rest (Commonhold)",
         DRIVER: _DRIVER.format(run=run.replace("%", "%%")),
-        # What git makes up for a common ancestor is for git alone.
+        # The common ancestor that git makes up is for git alone.
         f"merge.{NAME}.recursive": "text",
         f"mergetool.{NAME}.cmd": _TOOL.format(run=run),
         f"mergetool.{NAME}.trustExitCode": "true",
@@ -67,7 +67,7 @@ def interpreter_of(driver: str) -> str:
 
 
 def present(git: Git) -> Mapping[str, str]:
-    """What is set in this clone already."""
+    """Return the settings that this clone has already."""
     found: dict[str, str] = {}
     for entry in git.run("config", "--local", "-z", "--get-regexp", _SETTINGS).stdout.split(b"\0"):
         name, _, value = os.fsdecode(entry).partition("\n")
@@ -77,7 +77,7 @@ def present(git: Git) -> Mapping[str, str]:
 
 
 def to_install(git: Git, *, shared: bool) -> Plan:
-    """What has to be set. It is `shared` by a line in the attributes; else it holds for this clone alone."""
+    """Return the settings to make. They are `shared` by a line in the attributes; else only this clone has them."""
     there = {name.lower(): value for name, value in present(git).items()}
     wishes = wanted()
     changes = [Change("config", name, there.get(name.lower()), value) for name, value in wishes.items()]
@@ -99,10 +99,10 @@ _OTHER_DEFAULT: Final = (
 
 
 def to_uninstall(git: Git, *, shared: bool) -> Plan:
-    """What has to be taken out again: nothing that anybody else set."""
+    """Return the settings to remove again: none that anybody else made."""
     there = present(git)
     ours = {name.lower() for name in wanted()}
-    # The default goes first: git takes a heading out with its last line only where no comment stands above it.
+    # The default goes first: git removes a heading with its last line only if no comment stands above it.
     mine = [DEFAULT] if there.get(DEFAULT) == NAME else []
     mine += [name for name in there if name in ours]
     changes = [Change("config", name, there[name], None) for name in mine]
@@ -112,7 +112,7 @@ def to_uninstall(git: Git, *, shared: bool) -> Plan:
 
 
 def carry_out(git: Git, plan: Plan) -> None:
-    """Make it so."""
+    """Make the changes."""
     for each in plan.changes:
         if each.where == ATTRIBUTES:
             _change_attributes(git, each)
@@ -161,7 +161,7 @@ def _change_attributes(git: Git, change: Change) -> None:
     bom = _BOM if before.startswith(_BOM) else b""
     rest = before.removeprefix(bom)
     if change.after is not None:
-        # First, so that every other line has the last word.
+        # First, so that every other line overrides it.
         replace_file(place, bom + LINE + rest)
         return
     lines = [line for line in rest.splitlines(keepends=True) if line.strip() != LINE.strip()]

@@ -1,4 +1,4 @@
-"""Bringing the result of a merge into the user's working tree and branch, without overwriting what is not committed."""
+"""Put the result of a merge into the user's working tree and branch, without overwriting uncommitted changes."""
 
 import os
 import tempfile
@@ -23,7 +23,7 @@ _UNDER_WAY: Final = {
 
 
 def under_way(git: Git, git_dir: str) -> str | None:
-    """What has been begun in the working tree and not ended."""
+    """Return the unfinished operation in the working tree; None if there is none."""
     for name, what in _UNDER_WAY.items():
         if os.path.lexists(os.path.join(git_dir, name)):
             return f"{what} is under way"
@@ -63,7 +63,7 @@ def commit(git: Git, meeting: Meeting, tree: str, message: str | None) -> str:
 
 
 def advance(git: Git, meeting: Meeting, made: str) -> str | None:
-    """One command of git's brings files, index and branch forward, or refuses and leaves all as it is."""
+    """Move files, index and branch by one command of git, which otherwise refuses and leaves all as it is."""
     if git.line("rev-parse", "--verify", "HEAD") != meeting.ours.commit:
         return "the branch has moved meanwhile"
     settings = overriding(_without_options(meeting)) | {"GIT_REFLOG_ACTION": f"merge {meeting.theirs.name}"}
@@ -76,7 +76,7 @@ def advance(git: Git, meeting: Meeting, made: str) -> str | None:
 
 
 def _without_options(meeting: Meeting) -> dict[str, str]:
-    """No options that the settings add to every merge into this branch: they could make another thing of it."""
+    """Return settings that clear the options of every merge into this branch: they could change the result."""
     return {f"branch.{meeting.ours.name}.mergeOptions": ""}
 
 
@@ -92,7 +92,7 @@ def stand(
     conflicts: Mapping[BothChanged, bytes | None],
     message: str | None,
 ) -> str | None:
-    """Let git begin its own merge, then put what is known better over it: `git merge --abort` takes all of it back."""
+    """Let git begin its own merge, then write our better results over it: `git merge --abort` undoes all of it."""
     words = ("merge", "--no-commit", "--no-ff", "--no-rerere-autoupdate", *_PLAIN)
     text = message or message_for(git, meeting)
     settings = overriding(only_by_lines(git) | _without_options(meeting))

@@ -38,7 +38,7 @@ def merge_lines(git: Git, meeting: Meeting) -> LineMerge:
 
 
 def _begun_at(git: Git, meeting: Meeting) -> Meeting:
-    """The same with commits of nobody's, right above the base that was told: git finds no other one then."""
+    """Return the same with unreferenced commits, right above the given base: then git finds no other base."""
     (base,) = meeting.bases
     ours, theirs = (
         replace(side, commit=loose_commit(git, f"{side.commit}^{{tree}}", base))
@@ -48,7 +48,7 @@ def _begun_at(git: Git, meeting: Meeting) -> Meeting:
 
 
 def _joined(git: Git, meeting: Meeting, told: "_Told") -> tuple[list[BothChanged], list[Blocked]]:
-    """The files whose lines were joined without a conflict, and those of them that cannot be looked at."""
+    """Return the files whose lines were merged without a conflict, and those of them that cannot be checked."""
     paths = [path for path in told.joined if path not in told.stages]
     if not paths:
         return [], []
@@ -66,7 +66,7 @@ def _untraced(path: str) -> Blocked:
 
 @dataclass(slots=True)
 class _Told:
-    """What git tells: the tree, the stages of conflicted paths, and its messages by kind."""
+    """Git's output: the tree, the stages of conflicted paths, and its messages by kind."""
 
     tree: str
     stages: dict[str, dict[int, Blob]] = field(default_factory=dict)
@@ -74,7 +74,7 @@ class _Told:
 
     @property
     def joined(self) -> list[str]:
-        """The paths in which both sides' lines were joined."""
+        """The paths in which both sides' lines were merged."""
         return [path for kind, paths, _ in self.messages if kind == _JOINED for path in paths]
 
 
@@ -87,7 +87,7 @@ def _parse(parts: Sequence[bytes]) -> _Told:
         mode, blob_id, stage = about.decode("ascii").split(" ")
         told.stages.setdefault(os.fsdecode(path), {})[int(stage)] = Blob(mode, blob_id)
     for count in rest:
-        # Advice about submodules comes after the messages, and in no form.
+        # Advice about submodules comes after the messages, and in no fixed form.
         if not count.isdigit():
             break
         paths = tuple(os.fsdecode(next(rest)) for _ in range(int(count)))
@@ -97,7 +97,7 @@ def _parse(parts: Sequence[bytes]) -> _Told:
 
 
 def _sorted_out(told: _Told, meeting: Meeting) -> tuple[list[Blocked], list[BothChanged]]:
-    """What is no matter of text, and which files have both sides' changes in lines that conflict."""
+    """Return the conflicts that are not about text, and the files in which changed lines of both sides conflict."""
     others = [each for each in told.messages if each[0].startswith("CONFLICT") and each[0] not in _OF_TEXT]
     blocked = [
         Blocked(_place(paths, meeting), _obstacle(kind), _in_names(message, meeting)) for kind, paths, message in others
@@ -116,7 +116,7 @@ def _sorted_out(told: _Told, meeting: Meeting) -> tuple[list[Blocked], list[Both
 
 
 def _place(paths: tuple[str, ...], meeting: Meeting) -> str:
-    """The path that a message is about: where two things want one place, git sets one aside, named after its commit."""
+    """Return the path that a message is about: if two things need one place, git adds a commit to the name of one."""
     path = paths[0] if paths else ""
     for side in (meeting.ours, meeting.theirs):
         path = path.removesuffix(f"~{side.commit}")
@@ -124,7 +124,7 @@ def _place(paths: tuple[str, ...], meeting: Meeting) -> str:
 
 
 def _in_names(message: str, meeting: Meeting) -> str:
-    """What git says, with the names of the sides for the commits that it was given."""
+    """Return git's message, with the names of the sides for the commits that it got."""
     for side in (meeting.ours, meeting.theirs):
         message = message.replace(side.commit, side.name)
     return message.partition(": ")[2] or message
@@ -154,7 +154,7 @@ def _checked(file: BothChanged) -> BothChanged | Blocked:
 
 
 def common_base(git: Git, bases: Sequence[str]) -> str:
-    """What both sides come from. Where histories cross, git makes it up of all their common commits: so do we."""
+    """Return the common base of both sides. If histories cross, git merges all their common commits: so do we."""
     base, *others = bases
     for number, other in enumerate(others, 1):
         done = git.run("merge-tree", "--write-tree", "-z", base, other, settings=overriding(only_by_lines(git)))

@@ -21,7 +21,7 @@ _SHA1_DIGITS: Final = 40
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What a file was and is: None where it was, or is, not there. `old_path` differs from `path` if it was renamed."""
+    """The old and the new state of a file: None if it was, or is, absent. `old_path` differs from `path` if renamed."""
 
     path: str
     old_path: str
@@ -34,9 +34,9 @@ _NO_CHANGE: Final = Change("", "", None, None)
 
 @lru_cache(maxsize=8)
 def changes(git: Git, before: str, after: str, *renames: str) -> Mapping[str, Change]:
-    """What differs between two trees or commits, by path. `renames` are git's options for finding them.
+    """Return the differences between two trees or commits, by path. `renames` are git's options for finding them.
 
-    Both are named by their ids, so the answer stays what it is.
+    Both are named by their ids, so the answer never changes.
     """
     words = renames or ("--no-renames",)
     listed = git.ask("diff-tree", "-r", "-z", "--raw", "--full-index", *words, before, after).split(b"\0")
@@ -144,7 +144,7 @@ def index_line(path: str, blob: Blob, stage: int = 0) -> bytes:
 
 
 def removal_line(path: str, blob_id: str) -> bytes:
-    """The entry that takes all stages of a path out of an index; the id only says how long ids are here."""
+    """Return the entry that removes all stages of a path from an index; the id only shows how long ids are here."""
     return f"0 {'0' * len(blob_id)}\t".encode() + os.fsencode(path) + b"\0"
 
 
@@ -155,7 +155,7 @@ def tree_of(git: Git, blobs: Mapping[str, Blob | None]) -> str:
 
 
 def loose_commit(git: Git, tree: str, *parents: str) -> str:
-    """A commit of nobody's, for git to merge from; no branch will ever have it."""
+    """Make an unreferenced commit, for git to merge from; no branch will ever have it."""
     words = [word for parent in parents for word in ("-p", parent)]
     return git.ask("commit-tree", tree, *words, given=b"for a merge\n", settings=_NOBODY).decode().strip()
 

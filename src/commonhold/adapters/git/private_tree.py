@@ -1,6 +1,6 @@
-"""A working tree for commits alone: it holds what one index holds, so that the hooks of a commit see nothing else.
+"""A working tree for commits alone: it contains exactly the files of one index, so a commit's hooks see only those.
 
-It is kept from one commit to the next, and then brought up by what differs.
+It is kept from one commit to the next, and then updated by the differences.
 """
 
 import os
@@ -40,7 +40,7 @@ def has_hook(tree: Tree, name: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """What became of a file in there: its bytes before and after (None: not there)."""
+    """A changed file in there: its bytes before and after (None: not there)."""
 
     path: str
     before: bytes | None
@@ -48,14 +48,14 @@ class Made:
 
 
 class PrivateTree:
-    """A copy of the files of an index, which git takes for its working tree: with the same HEAD, branches and settings.
+    """A copy of the files of an index, which git uses as its working tree: with the same HEAD, branches and settings.
 
-    What git ignores in the true working tree (`node_modules`, `.venv`, caches) is there by links, since hooks need it.
+    Ignored files of the true working tree (`node_modules`, `.venv`, caches) are there by links, since hooks need them.
     One commit at a time may use it.
     """
 
     def __init__(self, tree: Tree, folder: str) -> None:
-        """Stand for `tree` in `folder`, which has no other use. There is nothing in it until it was brought up."""
+        """Stand for `tree` in `folder`, which has no other use. It is empty until it is brought up."""
         self._tree = tree
         self.place = folder
         self.root = os.path.join(folder, _WORK, os.path.basename(tree.root) or _WORK)
@@ -78,20 +78,20 @@ class PrivateTree:
 
     @property
     def may_stay(self) -> bool:
-        """Whether the disk has room enough to keep it until the next commit."""
+        """Whether the disk has enough room to keep it until the next commit."""
         with suppress(OSError):
             found = shutil.disk_usage(self.place)
             return found.used < found.total * _MOST_OF_DISK
         return False
 
     def bring_up(self, index: Index, content: str) -> None:
-        """Let it hold the tree `content` and nothing else. `index`, which has that, is to be used with it from now on.
+        """Make it contain just the tree `content`. `index`, which has that tree, must be used with it from now on.
 
-        What is there as it should be is left as it is; what a hook changed, made or removed is mended. Raises
-        StoreError `GIT_FAILED` and OSError; nothing is known of what is in it then.
+        Correct files stay as they are; files that a hook changed, made or removed are restored. Raises StoreError
+        `GIT_FAILED` and OSError; after an error its content is unknown.
         """
         if self._tree.git_dir != self._tree.common:
-            # Git would note this place down as that of the linked working tree, if it has noted none for a day.
+            # Git would record this path as that of the linked working tree, if it has recorded none for a day.
             os.utime(os.path.join(self._tree.git_dir, "gitdir"))
         os.makedirs(self.root, exist_ok=True)
         settings = self.settings(self._kept.path)
@@ -121,18 +121,18 @@ class PrivateTree:
 
     @property
     def options(self) -> tuple[str, ...]:
-        """Options of git: no monitor of the true working tree is to be asked what changed here."""
+        """Options of git: it must not ask the true working tree's monitor for changes here."""
         return _AS_IT_IS
 
     def folder(self, folder: str) -> str:
-        """The folder here that stands for one of the true working tree; the root where there is none."""
+        """Return the folder here that stands for one of the true working tree; the root if there is none."""
         place = os.path.join(self.root, os.path.relpath(os.path.realpath(folder), self._tree.root))
         return os.path.normpath(place) if os.path.isdir(place) else self.root
 
     def ended(self) -> tuple[Made, ...]:
-        """What has changed in here since it was brought up. What git ignores of that is handed over.
+        """Return the changes in here since it was brought up. Changes that git ignores are handed over.
 
-        That is moved to where it would have been made, if nothing is there.
+        Such a file is moved to its path in the true working tree, if nothing is there.
         """
         found = list(self._changed())
         for path in (path for state, path in found if state == _IGNORED and os.path.basename(path) != RULES):
@@ -144,7 +144,7 @@ class PrivateTree:
         return tuple(each for each in made if each.before != each.after)
 
     def _changed(self) -> Iterator[tuple[str, str]]:
-        """How each file that is not as it was differs, and its path: one letter of `git status`."""
+        """Yield each changed file: how it differs, by one letter of `git status`, and its path."""
         done = self._git.run(*_AS_IT_IS, *_STATUS, settings=self.settings(self._kept.path))
         for each in done.stdout.split(b"\0"):
             state, path = os.fsdecode(each[1:2]), os.fsdecode(each[3:])
@@ -161,16 +161,16 @@ class PrivateTree:
         return place.read_bytes() if place.is_file() and not place.is_symlink() else None
 
     def remove(self) -> None:
-        """Take it away."""
+        """Remove it."""
         remove(self.place)
 
 
 def folder_of(temporary: str) -> str:
-    """Where new ones are made, if the folder for temporary files is said to be `temporary`."""
+    """Return the folder for new private trees, if the folder for temporary files is `temporary`."""
     return os.path.realpath(temporary or tempfile.gettempdir())
 
 
 def remove(folder: str) -> None:
-    """Take away the folder of a private tree; nothing else."""
+    """Remove the folder of a private tree; nothing else."""
     if os.path.basename(folder).startswith(PREFIX):
         shutil.rmtree(folder, ignore_errors=True)

@@ -1,4 +1,4 @@
-"""A commit made once more with another tree: with its message, its author, its dates and its parents."""
+"""A copy of a commit with another tree: with its message, its author, its dates and its parents."""
 
 import os
 import tempfile
@@ -13,7 +13,7 @@ _FORMAT: Final = "%an%x00%ae%x00%aI%x00%cn%x00%ce%x00%cI%x00%P%x00%B"
 
 
 def changed_tree(git: Git, tree: str, entries: Entries) -> str:
-    """The tree with other entries at these paths; None takes one out."""
+    """Return the tree with other entries at these paths; None removes one."""
     with tempfile.TemporaryDirectory() as folder:
         index = Index(git, str(Path(folder, "index")))
         git.ask("read-tree", tree, settings=index.settings)
@@ -22,7 +22,7 @@ def changed_tree(git: Git, tree: str, entries: Entries) -> str:
 
 
 def remade(git: Git, commit: str, tree: str) -> str:
-    """A commit like `commit`, of another tree, signed where the settings say so; its id. Raises StoreError."""
+    """Make a commit like `commit`, of another tree, signed if the settings say so; return its id. Raises StoreError."""
     shown = git.ask("show", "--no-patch", f"--format={_FORMAT}", commit).split(b"\0", len(_PEOPLE) + 1)
     people = {f"GIT_{name}": os.fsdecode(value) for name, value in zip(_PEOPLE, shown, strict=False)}
     parents = [word for each in shown[-2].decode("ascii").split() for word in ("-p", each)]

@@ -1,4 +1,4 @@
-"""Asking git. What the caller's environment says to git about another repository has no say here."""
+"""Queries to git. Variables in the caller's environment about another repository have no effect here."""
 
 import os
 import subprocess
@@ -13,10 +13,10 @@ _IDENTITY: Final = frozenset(
     f"GIT_{who}_{what}" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL", "DATE")
 )
 _SOCKET: Final = "COMMONHOLD_SOCKET"
-# Hooks and background work that nobody asked for. The monitor is switched off for every call.
+# Hooks and background work are switched off here. The monitor is switched off for every call.
 _ALONE: Final = (
     *("-c", f"core.hooksPath={os.devnull}", "-c", "gc.auto=0", "-c", "maintenance.auto=false"),
-    # A file whose time was set back is looked at anew, whatever the repository's settings say.
+    # A file whose time was set back is read again, whatever the repository's settings say.
     *("-c", "core.trustCtime=true", "-c", "core.checkStat=default"),
 )
 
@@ -30,9 +30,9 @@ def run(
     timeout_seconds: float | None = None,
     given: bytes = b"",
 ) -> Done:
-    """Run git in `folder`, with `settings` in its environment and `given` to read.
+    """Run git in `folder`, with `settings` in its environment and `given` as its input.
 
-    No monitor that the repository names is started. Raises OSError where there is no git, and TimeoutExpired.
+    No monitor that the repository names is started. Raises OSError if there is no git, and TimeoutExpired.
     """
     return subprocess.run(
         _command(words),
@@ -46,7 +46,7 @@ def run(
 
 
 def ask(*words: str) -> str | None:
-    """What git answers; None where it fails, is not there, or does not come to an end."""
+    """Return git's answer; None if it fails, is not installed, or exceeds the timeout."""
     try:
         done = run(*words, timeout_seconds=_TIMEOUT_SECONDS)
     except (OSError, subprocess.TimeoutExpired):
@@ -59,7 +59,7 @@ def _command(words: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _inherited() -> dict[str, str]:
-    """The environment less what is about a repository; who commits is the user, wherever.
+    """Return the environment without variables about a repository; the committer is the user, in any repository.
 
     In an agent's shell `git` is a stand-in that asks the daemon. Without the address of its socket it is git itself: a
     daemon that was started there would ask itself, without end.
@@ -72,7 +72,7 @@ def _inherited() -> dict[str, str]:
 class Git:
     """Git in one working tree: it runs no hook and no monitor, whatever the repository's settings name.
 
-    Filters do run, as in any checkout: without them the files would not be what they are for the project.
+    Filters do run, as in any checkout: without them the files would differ from those that the project uses.
     """
 
     def __init__(self, root: str) -> None:
@@ -86,9 +86,9 @@ class Git:
         settings: Mapping[str, str] | None = None,
         timeout_seconds: float | None = None,
     ) -> Done:
-        """Run git, and let the caller see how it ended. Raises StoreError `GIT_FAILED` where it or the tree is gone.
+        """Run git, and let the caller see how it ended. Raises StoreError `GIT_FAILED` if git or the tree is gone.
 
-        Raises TimeoutExpired where a timeout is set and git takes longer; git has been ended then.
+        Raises TimeoutExpired if a timeout is set and git exceeds it; git has been ended then.
         """
         try:
             told = _told(settings)
@@ -97,21 +97,21 @@ class Git:
             raise (_missing() if os.path.isdir(self.root) else _gone(self.root)) from fault
 
     def ask(self, *words: str, given: bytes = b"", settings: Mapping[str, str] | None = None) -> bytes:
-        """What git answers. Raises StoreError `GIT_FAILED` where it fails."""
+        """Return git's answer. Raises StoreError `GIT_FAILED` if it fails."""
         done = self.run(*words, given=given, settings=settings)
         if done.returncode:
             raise failed(words[0], done)
         return done.stdout
 
     def line(self, *words: str) -> str | None:
-        """The one line that git answers; None where it says that there is none."""
+        """Return the one line that git answers; None if it answers that there is none."""
         done = self.run(*words)
         return os.fsdecode(done.stdout).removesuffix("\n") if done.returncode == 0 else None
 
     def finish(self, *words: str, settings: Mapping[str, str] | None = None) -> Done:
         """Run git to its end: in a session of its own neither Ctrl-C nor the end of this process stops it midway.
 
-        Ctrl-C comes too late to take it back, so it is not heeded.
+        Ctrl-C comes too late to undo it, so it is ignored.
         """
         child = subprocess.Popen(
             _command((*_ALONE, *words)),
@@ -142,7 +142,7 @@ def _gone(root: str) -> StoreError:
 
 
 def overriding(settings: Mapping[str, str]) -> dict[str, str]:
-    """The environment in which these settings of git hold, whatever the files say; any name can be given so."""
+    """Return the environment in which these settings of git hold, whatever the files say; any name is possible."""
     environment = {"GIT_CONFIG_COUNT": str(len(settings))}
     for number, (key, value) in enumerate(settings.items()):
         environment |= {f"GIT_CONFIG_KEY_{number}": key, f"GIT_CONFIG_VALUE_{number}": value}
@@ -150,7 +150,7 @@ def overriding(settings: Mapping[str, str]) -> dict[str, str]:
 
 
 def failed(word: str, done: Done) -> StoreError:
-    """What to raise for a git that failed."""
+    """Return the error for a git call that failed."""
     said = done.stderr.decode("utf-8", "replace").strip() or f"exit status {done.returncode}"
     return StoreError(
         Code.GIT_FAILED,

@@ -1,4 +1,4 @@
-"""The three versions of files whose lines git has joined: at the same path, or across renames."""
+"""The three versions of files whose lines git has merged: at the same path, or across renames."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ _RENAMES: Final = ("-M", "-l7000")
 
 
 def traced(git: Git, meeting: Meeting, base: str, tree: str, paths: Sequence[str]) -> dict[str, BothChanged]:
-    """The files at `paths` in `tree`, as far as they can be told; `base` is what both sides come from."""
+    """Return the versions of the files at `paths` in `tree`, if they can be found; `base` is the base of both sides."""
     if not paths:
         return {}
     result = changes(git, meeting.ours.commit, tree)
@@ -27,18 +27,18 @@ def traced(git: Git, meeting: Meeting, base: str, tree: str, paths: Sequence[str
 
 @dataclass(frozen=True, slots=True)
 class _Diffs:
-    """What each side changed since the base."""
+    """The changes of each side since the base."""
 
     ours: Mapping[str, Change]
     theirs: Mapping[str, Change]
 
     @classmethod
     def since(cls, git: Git, meeting: Meeting, base: str, *renames: str) -> "_Diffs":
-        """Ask git."""
+        """Query git for them."""
         return cls(*(changes(git, base, side.commit, *renames) for side in (meeting.ours, meeting.theirs)))
 
     def files(self, paths: Sequence[str], result: Mapping[str, Change]) -> dict[str, BothChanged]:
-        """Those of the files that these changes tell."""
+        """Return the versions of those files that these changes determine."""
         found = {}
         for path in paths:
             versions = self._versions(path)
@@ -49,7 +49,7 @@ class _Diffs:
         return found
 
     def _versions(self, path: str) -> tuple[Blob, Blob, Blob] | None:
-        """Base, ours and theirs of what is at `path` in the result."""
+        """Return base, ours and theirs of the file at `path` in the result."""
         mine, other = self.ours.get(path), self.theirs.get(path)
         old_path = (mine or other or _NOWHERE).old_path
         mine, other = mine or _from(old_path, self.ours), other or _from(old_path, self.theirs)
@@ -64,17 +64,17 @@ _NOWHERE: Final = Change("", "", None, None)
 
 
 def _from(old_path: str, found: Mapping[str, Change]) -> Change | None:
-    """The change of what was at `old_path`, wherever it is now."""
+    """Return the change of the file that was at `old_path`, wherever it is now."""
     if old_path in found:
         return found[old_path]
     return next((each for each in found.values() if each.old_path == old_path), None)
 
 
 def _confirmed(git: Git, files: Mapping[str, BothChanged]) -> dict[str, BothChanged]:
-    """Those whose versions git joins to what it has made of them.
+    """Return those files whose versions git merges to the same result again.
 
-    Which file was renamed to which is a guess, and another guess would leave out what a side has done: so git is asked
-    to merge the versions again, under names that nobody has renamed.
+    Which file was renamed to which is a guess, and another guess would leave out changes of one side: so git merges the
+    versions again, under names that no side has renamed.
     """
     names = dict(enumerate(files.values()))
     base = loose_commit(git, tree_of(git, {str(number): each.base for number, each in names.items()}))

@@ -1,4 +1,4 @@
-"""What git looks at: which files it tracks, and which this clone alone tells it to leave out."""
+"""The files that git tracks, and those that it leaves out in this clone alone."""
 
 import os
 
@@ -6,7 +6,7 @@ from commonhold.adapters.git.running import Git
 
 
 def exclude_file(git: Git) -> str:
-    """The list of what git does not look at in this clone, as a path."""
+    """Return the path of this clone's own list of excluded files."""
     place = git.ask("rev-parse", "--git-path", "info/exclude").decode("utf-8", "surrogateescape").rstrip("\n")
     return os.path.join(git.root, place)
 

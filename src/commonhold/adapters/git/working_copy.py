@@ -1,4 +1,4 @@
-"""A copy of the working tree as it is, without what git ignores."""
+"""A copy of the present working tree, without ignored files."""
 
 import os
 import shutil
@@ -15,7 +15,7 @@ class WorkingCopy:
         self._git = git
 
     def __call__(self, folder: str) -> None:
-        """Put the files into an empty `folder`; one that goes meanwhile is left out."""
+        """Put the files into an empty `folder`; a file that disappears meanwhile is left out."""
         listed = self._git.ask("ls-files", "-z", "--cached", "--others", "--exclude-standard")
         for path in sorted(set(filter(None, listed.split(b"\0")))):
             name = os.fsdecode(path)

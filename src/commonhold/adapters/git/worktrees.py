@@ -1,4 +1,4 @@
-"""The working trees of a repository, as git has them written down."""
+"""The working trees of a repository, as git has recorded them."""
 
 import os
 from pathlib import Path
@@ -18,9 +18,9 @@ def worktrees(common: str) -> tuple[str, ...]:
 
 
 def main_of(root: str) -> str | None:
-    """The main working tree of the linked one at `root`; None where it is none, or that one has no working tree."""
+    """Return the main working tree of the linked one at `root`; None if that is not linked, or there is no main one."""
     content = read(os.path.join(root, _DOT_GIT))
-    if content is None:  # of the main one it is a folder
+    if content is None:  # in the main one it is a folder
         return None
     told = os.fsdecode(content)
     *main, common, linked, _ = ("", "", *Path(os.path.realpath(Path(root, told.removeprefix("gitdir:").strip()))).parts)

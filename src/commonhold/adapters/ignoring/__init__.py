@@ -1,4 +1,4 @@
-"""Which paths are nobody's concern: build output, caches, generated files."""
+"""Ignored paths: build output, caches, generated files."""
 
 from commonhold.adapters.ignoring.everywhere import Ignoring, IsIgnored
 from commonhold.adapters.ignoring.tree import IgnoredPaths

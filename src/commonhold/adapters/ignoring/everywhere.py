@@ -13,13 +13,13 @@ from commonhold.adapters.ignoring.tree import IgnoredPaths
 from commonhold.domain.errors import InputError
 
 IsIgnored = Callable[[str, str], bool]
-"""Whether a path in the working tree at a root is nobody's concern."""
+"""Whether a path in the working tree at a root is ignored."""
 _SETTINGS: Final = ("commonhold.toml", "pyproject.toml")
 
 
 @dataclass(slots=True)
 class _Known:
-    """What the settings leave out. `seen`: as their files were then; None: a change would not show in that."""
+    """The paths that the settings ignore. `seen`: the stamps of their files then; None: stamps show no change."""
 
     patterns: tuple[str, ...]
     paths: IgnoredPaths
@@ -30,13 +30,13 @@ class Ignoring:
     """Decides for any working tree. Many threads may ask at once."""
 
     def __init__(self, patterns_of: Callable[[str], Sequence[str]]) -> None:
-        """Take from `patterns_of` what the settings of the working tree at a root leave out."""
+        """Read from `patterns_of` the patterns that the settings of the working tree at a root ignore."""
         self._patterns_of = patterns_of
         self._lock = threading.Lock()
         self._known: dict[str, _Known] = {}
 
     def is_ignored(self, root: str, path: str) -> bool:
-        """Whether the path inside the working tree at `root` is nobody's concern."""
+        """Whether the path inside the working tree at `root` is ignored."""
         with self._lock:
             return self._paths(root).is_ignored(path)
 
@@ -55,5 +55,5 @@ class Ignoring:
     def _patterns(self, root: str) -> Sequence[str]:
         try:
             return self._patterns_of(root)
-        except InputError:  # settings that cannot be read leave nothing out: whoever mends them must be let do so
+        except InputError:  # settings that cannot be read ignore nothing: a session must be able to repair them
             return ()

@@ -1,4 +1,4 @@
-"""What git ignores, told without starting it for each path."""
+"""The paths that git ignores, found without starting git for each path."""
 
 import os
 from collections.abc import Sequence
@@ -13,10 +13,10 @@ _RULES: Final = ".gitignore"
 
 
 class GitIgnored:
-    """What git ignores in one working tree. What it tracks it does not ignore, whatever the rules say."""
+    """The paths that git ignores in one working tree. It ignores no tracked path, whatever the rules say."""
 
     def __init__(self, git: Git) -> None:
-        """Ask `git` for its places, and for what it tracks against its own rules."""
+        """Ask `git` for its paths, and for the files that it tracks against its own rules."""
         self._git = git
         asked = ("rev-parse", "--git-path", "index", "--git-path", "info/exclude")
         index, own = (os.path.join(git.root, each) for each in os.fsdecode(git.ask(*asked)).splitlines())
@@ -27,7 +27,7 @@ class GitIgnored:
         self._tracked: tuple[stamps.Stamp | None, frozenset[str]] | None = None
 
     def on_the_way_to(self, path: str) -> Says:
-        """What git's rules say of a path, and of each folder that it lies in."""
+        """Return the verdict of git's rules on a path, and on each folder that contains it."""
         return partial(_verdict, self._rules_on(path))
 
     def is_tracked(self, path: str) -> bool:
@@ -36,7 +36,7 @@ class GitIgnored:
         return any(each.startswith(path) for each in tracked) if path.endswith("/") else path in tracked
 
     def _rules_on(self, path: str) -> list[tuple[str, Patterns]]:
-        """The rules on the way to a path, each with the folder that it counts from; what decides first stands first."""
+        """Return the rules on the way to a path, each with the folder that it counts from; the first to decide wins."""
         ends = [index + 1 for index, char in enumerate(path.rstrip("/")) if char == "/"]
         folders = [path[:end] for end in (*reversed(ends), 0)]
         found = [(folder, self._rules(folder).patterns()) for folder in folders]
@@ -51,7 +51,7 @@ class GitIgnored:
         return RuleFile(place, ignores_case=self.ignores_case)
 
     def _tracked_all_the_same(self) -> frozenset[str]:
-        """What is in the index although a rule is against it: seldom anything. Asked anew when it changed."""
+        """Return the paths in the index that a rule ignores: seldom any. Git is asked again when the index changed."""
         now = stamps.at(self._index)
         if self._tracked is None or now is None or self._tracked[0] != now:
             words = ("ls-files", "-z", "--cached", "--ignored", *made_by_tools.TOLD_TO_GIT, "--exclude-standard")
@@ -71,7 +71,7 @@ def _verdict(rules: Sequence[tuple[str, Patterns]], path: str) -> bool | None:
 
 
 def _users_own(git: Git) -> str:
-    """The file of what a user wants ignored everywhere."""
+    """Return the file with the user's own ignore rules for all repositories."""
     named = git.line("config", "--type=path", "--get", "core.excludesFile")
     home = os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")
     return named or os.path.join(home, "git", "ignore")

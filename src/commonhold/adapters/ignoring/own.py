@@ -1,4 +1,4 @@
-"""What a project says itself, beside git: the file of ignored paths, and the patterns in its settings."""
+"""A project's own rules, beside git: the file of ignored paths, and the patterns in its settings."""
 
 import os
 from collections.abc import Iterator, Sequence
@@ -8,7 +8,7 @@ from commonhold.adapters.ignoring.rules import Patterns, RuleFile, walked
 
 IGNORE_FILE: Final = ".commonholdignore"
 MOST_BYTES: Final = 100_000
-"""What is longer is no list of patterns; this much can be told to git."""
+"""A longer file is no list of patterns; this much can be passed to git."""
 
 
 class OwnRules:
@@ -20,7 +20,7 @@ class OwnRules:
         self._patterns = Patterns(patterns, ignores_case=ignores_case)
 
     def verdict(self, path: str) -> bool | None:
-        """What they say of one path alone, whatever it lies in. A folder's ends in `/`."""
+        """Return their verdict on one path alone, whatever folder it is in. A folder's path ends in `/`."""
         found = self._file.patterns().verdict(path)
         return self._patterns.verdict(path) if found is None else found
 
@@ -33,6 +33,6 @@ class OwnRules:
         return any(line.startswith("!") for line in (*self._patterns.lines, *self._file.patterns().lines))
 
     def told_to_git(self) -> Iterator[str]:
-        """The same rules, so that git heeds them before its own: of those that match, the last decides."""
+        """Yield the same rules, so that git applies them before its own: of those that match, the last decides."""
         for line in (*self._patterns.lines, *self._file.patterns().lines):
             yield f"--exclude={line}"

@@ -1,4 +1,4 @@
-"""Lists of patterns in the form of `.gitignore`, and what they say of a path."""
+"""Lists of patterns in the form of `.gitignore`, and their verdicts on paths."""
 
 import os
 import stat
@@ -13,13 +13,13 @@ from commonhold.adapters.ignoring.wildcards import Matches, matcher
 from commonhold.domain.exhaustion import is_exhaustion
 
 MOST_BYTES: Final = 1_000_000
-"""What is longer is no list of patterns."""
-# At a pipe that somebody has put there nobody must wait.
+"""A longer file is no list of patterns."""
+# A pipe in the place of the file must not block the reader.
 _READ_FLAGS: Final = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 class Patterns:
-    """Some patterns, which count from one folder. What git would not understand it passes over, and so does this."""
+    """Some patterns, which count from one folder. Lines that git would not understand are skipped, as git does."""
 
     def __init__(self, lines: Iterable[str], *, ignores_case: bool = False) -> None:
         """Read patterns, one a line."""
@@ -28,7 +28,7 @@ class Patterns:
         self._ignores_case = ignores_case
 
     def verdict(self, path: str) -> bool | None:
-        """Whether they ignore a path, or say that it is not to be ignored; None: nothing. A folder's ends in `/`."""
+        """Return whether they ignore or include a path; None if they do neither. A folder's path ends in `/`."""
         whole = os.fsencode(path.rstrip("/"))
         whole = whole.lower() if self._ignores_case else whole
         name = whole.rpartition(b"/")[2]
@@ -40,7 +40,7 @@ class Patterns:
 
 @dataclass(frozen=True, slots=True)
 class _Rule:
-    """One pattern: whether it is against what it matches, and what it is matched with."""
+    """One pattern: whether it ignores or includes the matching paths, and how it is matched."""
 
     matches: Matches
     is_against: bool
@@ -49,7 +49,7 @@ class _Rule:
 
 
 def _meant(line: str) -> str:
-    """A line as a pattern: without what ends it, nor spaces that are not meant; empty of one that is none."""
+    """Return a line as a pattern: without its line end and trailing spaces that do not count; empty if it is none."""
     line = line.removesuffix("\r")
     if line.startswith("#"):
         return ""
@@ -77,7 +77,7 @@ NOTHING: Final = Patterns(())
 
 
 class RuleFile:
-    """The patterns in a file, as they are now: it is read anew when it has changed, and may not be there."""
+    """The present patterns of a file: it is read anew when it has changed, and may be absent."""
 
     def __init__(self, place: str, *, ignores_case: bool = False, most_bytes: int = MOST_BYTES) -> None:
         """Read nothing yet."""
@@ -87,7 +87,7 @@ class RuleFile:
         self._read: tuple[stamps.Stamp | None, Patterns] | None = None
 
     def patterns(self) -> Patterns:
-        """What it says. Raises OSError where no descriptor is to be had."""
+        """Return the patterns in the file. Raises OSError if there is no free file descriptor."""
         now = stamps.at(self._place)
         if now is None:
             return NOTHING
@@ -111,15 +111,15 @@ def _lines(place: str, most_bytes: int) -> Sequence[str]:
 
 
 class Says(Protocol):
-    """What decides over a path: True and False end the question, None leaves it to others."""
+    """A judge of a path: True and False end the question, None leaves it to others."""
 
     def __call__(self, path: str, /) -> bool | None:
-        """The verdict on one path alone, whatever it lies in. A folder's ends in `/`."""
+        """Return the verdict on one path alone, whatever folder it is in. A folder's path ends in `/`."""
         ...
 
 
 def walked(path: str, says: Says) -> bool | None:
-    """The verdict on a path and all that it lies in: what is in an ignored folder is ignored."""
+    """Return the verdict on a path and all folders around it: everything in an ignored folder is ignored."""
     verdict = None
     for each in _upper_first(path):
         found = says(each)

@@ -14,20 +14,20 @@ _MADE: Final = Patterns(made_by_tools.PATTERNS)
 
 
 class IgnoredPaths:
-    """What is nobody's concern in the working tree at `root`.
+    """The ignored paths of the working tree at `root`.
 
-    The file `.commonholdignore` decides, then `patterns`, both as in `.gitignore`; of what they do not name, what git
-    ignores is ignored, and folders that tools fill, unless git tracks what is there. So a pattern that begins with `!`
-    makes a concern of those.
+    The file `.commonholdignore` decides, then `patterns`, both as in `.gitignore`; of paths that they do not name,
+    those that git ignores are ignored, and folders that tools fill, unless git tracks their content. So a pattern that
+    begins with `!` includes those.
     """
 
     def __init__(self, root: str, git: Git | None, patterns: Sequence[str] = ()) -> None:
-        """Decide for `root`; `git` is None where there is none."""
+        """Decide for `root`; `git` is None if there is none."""
         self._git = GitIgnored(git) if git else None
         self._own = OwnRules(root, patterns, ignores_case=self._git is not None and self._git.ignores_case)
 
     def is_ignored(self, path: str) -> bool:
-        """Whether a path from the root is nobody's concern. A folder's ends in `/`. It need not be there."""
+        """Whether a path from the root is ignored. A folder's ends in `/`. It need not exist."""
         if path.split("/", 1)[0].casefold() in RESERVED or self._own.is_ignored(path):
             return True
         if self._git is None:

@@ -1,7 +1,7 @@
-"""What git's wildcards match, byte for byte as git does it, in time that grows with the lengths alone.
+"""Git's wildcards, matched byte for byte as git does it, in time that grows with the lengths alone.
 
-A pattern becomes parts. Where few of them can stretch, a regular expression tries them; where there are many, all ways
-to match are followed at once, since trying one after the other would take longer than anybody lives.
+A pattern becomes parts. If few of them can stretch, a regular expression tries them; if there are many, all ways to
+match are followed at once, since trying one after the other would take longer than a lifetime.
 """
 
 import re
@@ -18,7 +18,7 @@ _SLASH: Final = ord("/")
 _NO_SLASH: Final = _ALL - {_SLASH}
 _WILD: Final = frozenset(b"*?[\\")
 _MOST_TRIED: Final = 2
-"""So many parts that stretch may be tried one after the other: that takes the square of a path's length, at most."""
+"""The most stretching parts that are tried one after the other: this takes at most the square of a path's length."""
 _HALF: Final = 128
 
 
@@ -52,18 +52,18 @@ class _Kind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """What a piece of a pattern stands for, of bytes that are `taken`."""
+    """The meaning of a piece of a pattern: which bytes it can take, and how many."""
 
     taken: Bytes
     kind: _Kind = _Kind.ONE
 
 
-class _NeverMatches(Exception):  # noqa: N818 - git takes what is no pattern for one that matches nothing
-    """The pattern is not one."""
+class _NeverMatches(Exception):  # noqa: N818 - to git, an invalid pattern matches nothing
+    """The pattern is not valid."""
 
 
 def matcher(pattern: bytes) -> Matches | None:
-    """What tells whether a whole path matches; None of a pattern that matches nothing."""
+    """Return a function that says whether a whole path matches; None for a pattern that matches nothing."""
     try:
         parts = tuple(_parts(pattern))
     except _NeverMatches:
@@ -73,7 +73,7 @@ def matcher(pattern: bytes) -> Matches | None:
 
 
 def tried(parts: Sequence[_Part]) -> Matches:
-    """Match by trying."""
+    """Return a matcher that tries the possibilities one after the other."""
     match = re.compile(b"".join(map(_expressed, parts)), re.DOTALL).fullmatch
     return lambda path: match(path) is not None
 
@@ -95,7 +95,7 @@ def _one_of(taken: Bytes) -> bytes:
 
 
 def followed(parts: Sequence[_Part]) -> Matches:
-    """Match by following all ways at once: a bit for each part that the rest of the path may begin with."""
+    """Return a matcher that follows all ways at once: a bit for each part that the rest of the path may begin with."""
     many, folders = _bits(parts, _Kind.MANY), _bits(parts, _Kind.FOLDERS)
     going_on = [sum(1 << at for at, part in enumerate(parts) if _goes_on(part, code)) for code in range(256)]
     staying = [sum(1 << at for at, part in enumerate(parts) if _stays(part, code)) for code in range(256)]
@@ -145,17 +145,17 @@ def _parts(pattern: bytes) -> Iterator[_Part]:
 
 
 def _exactly(pattern: bytes, at: int) -> bytes:
-    """The byte at a place. Raises _NeverMatches where the pattern is over."""
+    """Return the byte at a place. Raises _NeverMatches if the pattern ends before it."""
     if at >= len(pattern):
         raise _NeverMatches
     return pattern[at : at + 1]
 
 
 def _stars(pattern: bytes, at: int) -> tuple[_Part, int]:
-    """One star, or several: two between slashes stand for folders."""
+    """Return the part for one star, or for several: two between slashes match folders."""
     rest = pattern[at:].lstrip(b"*")
     count = len(pattern) - at - len(rest)
-    # Git compares what stands before the first wildcard by itself, and what is left begins there.
+    # Git compares the text before the first wildcard by itself, and the rest begins there.
     begins = pattern[at - 1 : at] == b"/" or not _WILD.intersection(pattern[:at])
     if count == 1 or not begins or not (rest[:1] in (b"", b"/") or rest[:2] == b"\\/"):
         return _Part(_NO_SLASH, _Kind.MANY), count
@@ -181,7 +181,7 @@ def _bracketed(pattern: bytes, begin: int) -> tuple[_Part, int]:
 
 
 def _member(pattern: bytes, at: int, last: bytes) -> tuple[Bytes, bytes, int]:
-    """What one member adds to a set, the byte that a range may begin with then, and where the next is."""
+    """Return the bytes that a member adds to a set, the byte that may begin a range then, and the next place."""
     char = _exactly(pattern, at)
     if char == b"\\":
         char = _exactly(pattern, at + 1)

@@ -1,1 +1,1 @@
-"""The index on disk: summaries of files by the hash of their content, and which file of which state has which."""
+"""The index on disk: summaries of files by the hash of their content, and the summary of each file in each state."""

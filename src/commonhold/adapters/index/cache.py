@@ -20,11 +20,11 @@ from commonhold.linking.summary import Summary
 T = TypeVar("T")
 
 NONE: Final = 0
-"""The number of the summary that a file does not have."""
+"""The number of the summary of a file that has none."""
 
 
 class Cache:
-    """One connection to the database. Every method raises apsw.Error where it cannot be used any more.
+    """One connection to the database. Every method raises apsw.Error if it cannot be used any more.
 
     Not safe for threads: callers take turns.
     """
@@ -35,13 +35,13 @@ class Cache:
         self._statements = statements()
 
     def close(self) -> None:
-        """Let go; idempotent."""
+        """Close the database; idempotent."""
         self._connection.close()
 
-    def _rows(self, statement: str, *values: Any) -> list[tuple[Any, ...]]:  # noqa: ANN401 - what SQLite takes
+    def _rows(self, statement: str, *values: Any) -> list[tuple[Any, ...]]:  # noqa: ANN401 - any type of SQLite
         return self._connection.execute(self._statements[statement], values).fetchall()
 
-    def _value(self, statement: str, *values: Any) -> Any:  # noqa: ANN401 - what SQLite holds
+    def _value(self, statement: str, *values: Any) -> Any:  # noqa: ANN401 - any type of SQLite
         return self._connection.execute(self._statements[statement], values).get
 
     def _many(self, statement: str, rows: Iterable[Sequence[Any]]) -> None:
@@ -59,19 +59,19 @@ class Cache:
                 self._connection.execute("ROLLBACK")
 
     def number(self, digest: bytes, maker: str) -> int | None:
-        """The number of a summary; None where it is not kept."""
+        """Return the number of a summary; None if it is not stored."""
         found: int | None = self._value("summary_of", digest, maker)
         return found
 
     def summary(self, number: int) -> tuple[Summary, int]:
-        """A summary, and how much memory it takes, roughly. Raises apsw.NotFoundError where it was dropped."""
+        """Return a summary, and roughly its size in memory. Raises apsw.NotFoundError if it was dropped."""
         body: bytes | None = self._value("body_of", number)
         if body is None:
             raise apsw.NotFoundError(f"the summary {number} was dropped")
         return _unpacked(body)
 
     def keep(self, digest: bytes, maker: str, packed: Packed) -> int:
-        """Keep a summary, and give its number. Inside of `writing`."""
+        """Store a summary, and return its number. Inside of `writing`."""
         new: int | None = self._value("add_summary", digest, maker, packed.body)
         if new is None:
             return self.number(digest, maker) or NONE
@@ -92,7 +92,7 @@ class Cache:
         return [self._value("summary_of_blob", *blob) for blob in blobs]
 
     def keep_blobs(self, numbers: Mapping[tuple[bytes, str], int]) -> None:
-        """Remember which summaries objects of git's have. Inside of `writing`."""
+        """Store which summaries git's objects have. Inside of `writing`."""
         self._many("put_blob", ((*blob, number) for blob, number in numbers.items()))
 
     def tree(self, root: str, makers: str) -> Tree:
@@ -106,7 +106,7 @@ class Cache:
         return Tree(files, folders, rules, turn)
 
     def keep_tree(self, root: str, makers: str, known: Tree, now: Tree, among: Changes | None = None) -> Tree:
-        """Write how a working tree differs from what was known; all of it if others wrote. What is kept then.
+        """Store the changes of a working tree since the known state, or all of it if others wrote; return the result.
 
         It differs at most `among` these files and folders; None: anywhere.
         """
@@ -131,7 +131,7 @@ class Cache:
         self._many("put_folder", ((root, path, *each.packed()) for path, each in folders.items() if each))
 
     def counts(self) -> tuple[int, int]:
-        """How many summaries are kept, and how many of them files of working trees have."""
+        """Return how many summaries are stored, and how many of them belong to files of working trees."""
         ((kept, used),) = self._rows("counts")
         return kept, used
 

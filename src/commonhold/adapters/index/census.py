@@ -1,4 +1,4 @@
-"""Which files of a working tree count: looked for everywhere once, then only where something changed."""
+"""The files of a working tree that count: searched everywhere once, then only in changed folders."""
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -9,7 +9,7 @@ from commonhold.adapters.index.listing import Concerns, Listing, inside, list_fo
 from commonhold.adapters.index.state import File, Folder, Tree
 
 _UNREAD: Final = File(None, 0)
-# From so many new names on, looking everywhere costs no more.
+# For this many new names or more, a search everywhere costs no more.
 _MANY: Final = 200
 
 
@@ -21,7 +21,7 @@ class Scope(Protocol):
         ...
 
     def entered(self, folders: Collection[str]) -> Collection[str]:
-        """The folders that are to be looked into."""
+        """Return the folders that must be read."""
         ...
 
     def kept(self, folders: Mapping[str, Folder]) -> bytes:
@@ -30,11 +30,11 @@ class Scope(Protocol):
 
 
 class Rules(Protocol):
-    """What decides which files and folders count."""
+    """The rules by which files and folders count."""
 
     @property
     def closing(self) -> frozenset[str]:
-        """The names of which one in a folder, other than the root, says that nothing in it counts."""
+        """The names of files that, in a folder other than the root, exclude everything in it."""
         ...
 
     def still(self, known: bytes) -> bytes | None:
@@ -42,7 +42,7 @@ class Rules(Protocol):
         ...
 
     def scope(self, names: Collection[str]) -> Scope:
-        """What counts among these files and folders; no names stand for everything."""
+        """Return which of these files and folders count; no names stand for everything."""
         ...
 
 
@@ -64,9 +64,9 @@ class Census:
     def checked(
         self, known: Tree, folders: Iterable[str], contents: Mapping[str, set[str]]
     ) -> tuple[bytes, dict[str, Folder]] | None:
-        """What decides now, and which of these folders have other stamps, though nothing that counts came or went.
+        """Return the rules now, and the new stamps of changed folders, if no file that counts came or went.
 
-        None where something did, or may have. `contents` are the known names in each folder.
+        None if one did, or may have. `contents` are the known names in each folder.
         """
         rules = self.rules.still(known.rules)
         if rules is None:
@@ -86,7 +86,7 @@ class Census:
         return Tree(files, folders, scope.kept(folders), known.turn)
 
     def _mended(self, known: Tree, rules: bytes) -> Tree | None:
-        """The tree where only some folders changed; None if all is to be looked at anew."""
+        """Return the tree if only some folders changed; None if everything must be read again."""
         changed = stamps.changed(self.root, ((path, folder.stamp) for path, folder in known.folders.items()))
         if not changed:
             return known if rules == known.rules else replace(known, rules=rules)
@@ -106,7 +106,7 @@ class Census:
 
 @dataclass(slots=True)
 class _Look:
-    """One look at files and folders, and at all that is in those."""
+    """One look at files and folders, and at everything in those."""
 
     root: str
     scope: Scope
@@ -155,7 +155,7 @@ class _Mending:
     found: set[str] = field(default_factory=set)
 
     def relist(self, path: str, listing: Listing | None) -> bool:
-        """Take in how a folder is now; False if that changes more than its own names."""
+        """Apply the present content of a folder; False if that changes more than its own names."""
         old = self.known.folders[path]
         if listing is None:
             # Only the root has no folder above that shows its removal.
@@ -178,7 +178,7 @@ class _Mending:
         return [name for name in self.new if not name.endswith("/")], folders
 
     def add(self, look: _Look) -> None:
-        """Take in which of the new names count; the others are remembered."""
+        """Apply which of the new names count; the others are remembered."""
         self.folders |= look.folders()
         entered = {f"{path}/" for path in look.listings}
         for name in self.new:
@@ -189,7 +189,7 @@ class _Mending:
         self.found = look.files
 
     def tree(self, rules: bytes) -> Tree:
-        """The tree as it is now."""
+        """Return the present tree."""
         ended = tuple(name for name in self.gone if name.endswith("/"))
         files = {path: file for path, file in self.known.files.items() if path not in self.gone}
         folders = {**self.known.folders, **self.folders}
@@ -213,5 +213,5 @@ def contents_of(tree: Tree) -> dict[str, set[str]]:
 
 
 def place(root: str, path: str) -> str:
-    """Where something is on the disk."""
+    """Return the path on the disk."""
     return f"{root}/{path}" if path else root

@@ -1,7 +1,7 @@
-"""`python -m commonhold.adapters.index.filling ROOT MAX_FILE_BYTES`: read what was not read yet, and end.
+"""`python -m commonhold.adapters.index.filling ROOT MAX_FILE_BYTES`: read all files that were not read yet, and end.
 
-A daemon begins it, so that the first question about other files finds them read. It is the last to be given a
-processor, works one file at a time, and ends after so much work; what it has read by then is kept.
+A daemon starts it, so that the first query about other files finds them read. It has the lowest priority, works on one
+file at a time, and ends after a fixed amount of work; the summaries made by then are stored.
 """
 
 import os
@@ -17,7 +17,7 @@ from commonhold.regions.budget import TRIALS
 
 LOWEST_PRIORITY: Final = 19
 MOST_SECONDS: Final = 600
-"""So many seconds of a processor it may take: enough for tens of thousands of files."""
+"""The processor time that it may take, in seconds: enough for tens of thousands of files."""
 
 
 def main(root: str, max_file_bytes: str) -> None:

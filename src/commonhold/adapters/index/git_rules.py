@@ -1,4 +1,4 @@
-"""Which files count where there is git: those that it tracks or would track. Git itself is asked."""
+"""The files that count in a git repository: those that git tracks or would track. Git itself is asked."""
 
 import os
 import time
@@ -27,10 +27,10 @@ _UNTRACKED: Final = b"? "
 
 @dataclass(frozen=True, slots=True)
 class _Ground:
-    """What git decided by. `index` changes often, `tracked` (a digest of the names in it) seldom.
+    """The files by which git decided. `index` changes often, `tracked` (a digest of the names in it) seldom.
 
-    `place` is where the index is. `others` are the files that say what is ignored, everywhere or in one folder, with
-    their stamps; a stamp that cannot be relied on is None.
+    `place` is the path of the index. `others` are the files with ignore rules, global or of one folder, with their
+    stamps; a stamp that cannot be relied on is None.
     """
 
     place: str
@@ -40,7 +40,7 @@ class _Ground:
 
 
 class GitRules:
-    """What git says, asked again when something changed that it decides by."""
+    """Git's decisions, queried again when one of the files behind them changed."""
 
     # A repository of its own is not entered from here.
     closing = RESERVED
@@ -50,7 +50,7 @@ class GitRules:
         self._git = git
 
     def still(self, known: bytes) -> bytes | None:
-        """What decides now, if it decides as it did. That a folder got or lost a file of rules is seen by its marks."""
+        """Return the rules now, if they decide as before. A folder's marks show a file of rules that came or went."""
         ground = _decoded(known)
         if ground is None:
             return None
@@ -64,7 +64,7 @@ class GitRules:
         return _encoded(replace(ground, index=index)) if is_same else None
 
     def scope(self, names: Collection[str]) -> "GitScope":
-        """What git says of these, or of everything."""
+        """Return git's decision on these names, or on everything."""
         return GitScope(self._git, names)
 
 
@@ -75,7 +75,7 @@ class GitScope:
         """Ask about these names, or about everything."""
         self._git = git
         self._began = time.time_ns()
-        # Everything that decides is looked at before git is: what changes meanwhile is seen to have changed.
+        # All files behind the decision are stamped before git is asked: changes meanwhile will be noticed.
         ground = None if names else _begun(git, self._began)
         listed = _listed(git, _ALSO_UNTRACKED, names)
         self._ground = replace(ground, tracked=_digest(listed)) if ground else None
@@ -93,7 +93,7 @@ class GitScope:
         return [*told, *not_ignored(self._git, unknown)]
 
     def kept(self, folders: Mapping[str, Folder]) -> bytes:
-        """What git decided by."""
+        """Return the files by which git decided, to be stored."""
         if self._ground is None:
             return b""
         own = (inside(path, IGNORING) for path, folder in folders.items() if IGNORING in folder.marks)
@@ -137,7 +137,7 @@ def _places(git: Git) -> tuple[str, ...]:
 
 
 def _listed(git: Git, words: tuple[str, ...], names: Collection[str] = ()) -> list[bytes]:
-    """What git tells of, each after a letter and a space."""
+    """Return the paths that git lists, each after a letter and a space."""
     told = git.ask(*_LIST, *words, "--", *names, settings=_LITERAL)
     return [entry for entry in told.split(b"\0") if entry]
 

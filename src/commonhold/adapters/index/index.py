@@ -1,4 +1,4 @@
-"""The index of one working tree: what `app.indexes` asks for, kept on disk beside the state."""
+"""The index of one working tree: the implementation of `app.indexes`, stored on disk beside the state."""
 
 import os
 import threading
@@ -31,15 +31,15 @@ T = TypeVar("T")
 # With the file that is there, with a new one, with none.
 _ATTEMPTS: Final = 3
 _SECONDS_TO_LIBRARY: Final = 0.3
-"""How long is waited for others who read files, by whoever needs the library at once."""
+"""How long a caller that needs the library at once waits for other readers of files."""
 _SECONDS_TO_SUMMARY: Final = 0.05
-"""And by whoever needs one summary, which takes little longer to make."""
+"""The same for a caller that needs one summary, which takes little longer to make."""
 
 
 class SqliteIndex:
-    """The summaries of a repository's files in `index.db`, which several processes may share and anybody may delete.
+    """The summaries of a repository's files in `index.db`, which processes may share and any user may delete.
 
-    What is wrong with that file is no error: it is made anew, or done without.
+    A damaged file is no error: it is made anew, or the index works without it.
     """
 
     def __init__(
@@ -54,8 +54,8 @@ class SqliteIndex:
     ) -> None:
         """Keep the index of the working tree at `root` in the state folder `folder`.
 
-        Nothing is opened before it is asked for. `processes` is how many may work at once. `keeps`: what is found
-        of the working tree is written down.
+        Nothing is opened before the first query. `processes` is how many may work at once. `keeps`: the state of the
+        working tree is stored.
         """
         self._state_folder = folder if isinstance(folder, StateFolder) else StateFolder(folder)
         self._folder: str | None = self._state_folder.path
@@ -69,16 +69,16 @@ class SqliteIndex:
         self._parts: _Parts | None = None
 
     def library(self, progress: Progress = silent) -> Library:
-        """The working tree as it is now; the same object as long as nothing changed."""
+        """Return the present working tree; the same object as long as nothing changed."""
         return self._done(lambda parts: parts.library(progress))
 
     def library_if_read(self) -> Library | None:
-        """The same, if that takes half a second or so; None while too many files have to be read first."""
+        """Return the same, if that takes half a second or so; None while too many files have to be read first."""
         with self._within(_SECONDS_TO_LIBRARY) as is_free:
             return self._done(lambda parts: parts.library_if_read()) if is_free else None
 
     def of_revision(self, revision: str, progress: Progress = silent) -> Library:
-        """A commit or tree of git's. Raises InputError `REVISION_UNKNOWN` where there is none."""
+        """Return the library of a commit or tree of git. Raises InputError `REVISION_UNKNOWN` if there is none."""
         return self._done(lambda parts: parts.of_revision(revision, progress))
 
     def summary(self, path: str, content: bytes) -> Summary | None:
@@ -92,7 +92,7 @@ class SqliteIndex:
 
     @contextmanager
     def _within(self, seconds: float) -> Iterator[bool]:
-        """A block in which nobody else has the index, unless others have it for so long: whether that is so."""
+        """Exclude other callers from the index in this block; yield whether that succeeded within `seconds`."""
         is_free = self._lock.acquire(timeout=seconds)
         try:
             yield is_free
@@ -101,7 +101,7 @@ class SqliteIndex:
                 self._lock.release()
 
     def close(self) -> None:
-        """Let go; idempotent. Whatever is asked next opens it again."""
+        """Close the index; idempotent. The next query opens it again."""
         with self._lock:
             if self._parts is not None:
                 self._parts.reader.close()
@@ -146,13 +146,13 @@ class SqliteIndex:
             if self._git is not None:
                 self._state_folder.make()
         except StoreError:
-            return None  # another one is at its place
+            return None  # another file is in its place
         except OSError:
             pass
         return self._folder if os.path.isdir(self._folder) else None
 
     def _recover(self, fault: apsw.Error) -> None:
-        """Begin again: with a new file where this one is damaged, without one where that does not help."""
+        """Begin again: with a new file if this one is damaged, without one if that does not help."""
         self.close()
         if self._folder is None or isinstance(fault, apsw.NotFoundError):
             return
@@ -173,7 +173,7 @@ class SqliteIndex:
 
 @dataclass(frozen=True, slots=True)
 class _Parts:
-    """What works on one open cache."""
+    """The components that work on one open cache."""
 
     stock: Stock
     reader: Reader
@@ -201,10 +201,10 @@ class _Parts:
 def index_at(
     repository: Repository, max_file_bytes: int, *, keeps: bool = True, processes: int | None = None
 ) -> SqliteIndex:
-    """What each file of a repository offers and uses. Nothing is opened before it is asked.
+    """Return the index of a repository: the offers and uses of each file. Nothing is opened before the first query.
 
-    `keeps`: it writes down which file has which summary. One process of several should, since each writes it all anew
-    after another did. `processes` is how many may work at once; all that there are, unless it is said.
+    `keeps`: it stores which file has which summary. One process of several should, since each writes it all anew after
+    another did. `processes` is how many may work at once; by default all processors.
     """
     git = Git(repository.root) if repository.git_dir else None
     return SqliteIndex(

@@ -1,4 +1,4 @@
-"""The content of one folder, as far as it matters here."""
+"""The content of one folder, as far as it matters to the index."""
 
 import os
 import stat
@@ -16,7 +16,7 @@ from commonhold.domain.keys import can_be_named
 IGNORING: Final = ".gitignore"
 ENVIRONMENT: Final = "pyvenv.cfg"
 CACHED: Final = "CACHEDIR.TAG"
-# What says something about a whole folder.
+# Entries that say something about a whole folder.
 MARKS: Final = frozenset({*RESERVED, IGNORING, ENVIRONMENT, CACHED})
 
 Concerns = Callable[[str], bool]
@@ -25,9 +25,9 @@ Concerns = Callable[[str], bool]
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """The names of the files that may have summaries, of the folders, and of what says something about all of them.
+    """The names of files that may have summaries, of folders, and of entries that say something about all of them.
 
-    Links are neither: what they lead to has a name of its own, or lies outside.
+    Links are neither: their targets have names of their own, or lie outside.
     """
 
     stamp: Stamp | None

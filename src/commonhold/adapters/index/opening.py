@@ -1,6 +1,6 @@
 """Opening the database of the index.
 
-It is a cache: what cannot be used is made anew, and where nothing can be kept on disk it is kept in memory.
+It is a cache: an unusable one is made anew, and if nothing can be stored on disk it is kept in memory.
 """
 
 import fcntl
@@ -32,7 +32,7 @@ _CACHE_KIBIBYTES: Final = 4_096
 
 
 def open_database(folder: str | None) -> apsw.Connection:
-    """The database in `folder`, empty if it has to be; in memory where there is no folder, or it cannot be used."""
+    """Return the database in `folder`, empty if necessary; in memory if there is no folder, or it cannot be used."""
     if folder is not None:
         with suppress(apsw.Error, OSError, StoreError):
             return _on_disk(folder)
@@ -73,7 +73,7 @@ def _opened(path: str) -> apsw.Connection:
 
 
 def _prepared(connection: apsw.Connection) -> apsw.Connection:
-    """Set up, and make the tables if there are none. Raises FormatError where they are not ours, or of another time."""
+    """Set up, and make the tables if there are none. Raises FormatError if they are not ours, or of another version."""
     identity = connection.pragma("application_id"), connection.pragma("user_version")
     if identity != (APPLICATION_ID, SCHEMA):
         if connection.execute("SELECT 1 FROM sqlite_schema LIMIT 1").fetchall():

@@ -1,4 +1,4 @@
-"""How a summary is kept: its bytes, and the numbers of its names."""
+"""The stored form of a summary: its bytes, and the numbers of its names."""
 
 import zlib
 from collections.abc import Iterable
@@ -20,7 +20,7 @@ _NO_TEXT: Final = "it holds a string that is no Unicode text"
 
 @dataclass(frozen=True, slots=True)
 class Packed:
-    """A summary as it is kept: `body`, and the numbers of the names that it uses and offers."""
+    """A summary in its stored form: `body`, and the numbers of the names that it uses and offers."""
 
     body: bytes
     uses: tuple[int, ...]
@@ -28,7 +28,7 @@ class Packed:
 
 
 def packed(summary: Summary) -> Packed:
-    """The summary, ready to be kept."""
+    """Return the summary in its stored form."""
     try:
         encoded = _ENCODER.encode(summary.flat)
     except UnicodeEncodeError:
@@ -38,13 +38,13 @@ def packed(summary: Summary) -> Packed:
 
 
 def unpacked(body: bytes) -> tuple[Summary, int]:
-    """The summary that was kept, and how much memory it takes, roughly."""
+    """Return the stored summary, and roughly its size in memory."""
     encoded = zlib.decompress(body)
     return _DECODER.decode(encoded), len(encoded) * 3
 
 
 def number_of(name: str) -> int:
-    """The number that a name goes by; two names will not meet."""
+    """Return the number of a name; two names will not share one."""
     digest = blake2b(name.encode("utf-8", "surrogatepass"), digest_size=_NUMBER_BYTES).digest()
     return int.from_bytes(digest, "big", signed=True)
 

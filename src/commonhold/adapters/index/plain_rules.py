@@ -1,4 +1,4 @@
-"""Which files count where there is no git: none that is hidden, built, or another project's."""
+"""The files that count without git: none that is hidden, built, or another project's."""
 
 from collections.abc import Collection, Mapping
 from typing import Final
@@ -12,20 +12,20 @@ _MADE: Final = frozenset({"__pycache__", "bower_components", "build", "dist", "n
 
 
 class PlainRules:
-    """The same for every folder, whenever: by names alone."""
+    """The same rules for every folder and at every time: by names alone."""
 
     closing = RESERVED | {ENVIRONMENT, CACHED}
 
     def still(self, known: bytes) -> bytes | None:
-        """Whatever was decided holds."""
+        """Return the known rules: every decision holds."""
         return known
 
     def kept(self, folders: Mapping[str, Folder]) -> bytes:  # noqa: ARG002 - nothing decides that could change
-        """There is nothing to keep."""
+        """Return nothing: there is nothing to store."""
         return b""
 
     def scope(self, names: Collection[str]) -> "PlainRules":  # noqa: ARG002 - each name speaks for itself
-        """These rules: they need not look."""
+        """Return these rules: they need not look."""
         return self
 
     def has(self, path: str) -> bool:

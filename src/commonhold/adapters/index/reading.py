@@ -1,4 +1,4 @@
-"""The working tree as a library: what changed since the last look is read, all else is known by its stamp."""
+"""The working tree as a library: changed files are read, all others are known by their stamps."""
 
 import os
 import stat
@@ -30,7 +30,7 @@ _UNWATCHED_LOOKS: Final = 2
 _UNREADABLE: Final = "it cannot be read: "
 
 _MOST_BYTES_AT_ONCE: Final = 400_000
-"""Summaries of so much text are made in half a second or so."""
+"""Summaries of this much text are made in half a second or so."""
 _MOST_FILES_AT_ONCE: Final = 400
 
 Steady = Callable[[Shelved], SteadyLibrary]
@@ -38,16 +38,16 @@ Steady = Callable[[Shelved], SteadyLibrary]
 
 
 class _TooMuch(Exception):  # noqa: N818 - no fault: it is read at another time
-    """More has to be read than can be waited for."""
+    """More files must be read than a caller can wait for."""
 
 
 class Reader:
-    """The files of one working tree. Raises apsw.Error where the cache cannot be used any more."""
+    """The files of one working tree. Raises apsw.Error if the cache cannot be used any more."""
 
     def __init__(
         self, root: str, git: Git | None, max_file_bytes: int, stock: Stock, steady: Steady, *, keeps: bool = True
     ) -> None:
-        """Read what is below `root`, whose links are followed, as far as `git` counts it; it `keeps` what it found."""
+        """Read the files below `root`, whose links are followed, if `git` counts them; it `keeps` its results."""
         self._keeps = keeps
         self._root = root
         self._git = git
@@ -65,10 +65,10 @@ class Reader:
         self._contents: Mapping[str, set[str]] | None = None
 
     def library(self, progress: Progress) -> SteadyLibrary:
-        """The working tree as it is now; the same object as long as nothing changed.
+        """Return the working tree as it is now; the same object as long as nothing changed.
 
-        From the third time on the folders are watched, so that only what changed is looked at. A command that asks once
-        or twice, as one that commits does, is spared the watches.
+        From the third call on the folders are watched, so that only changed ones are read. A command that calls once or
+        twice, as one that commits does, is spared the watches.
         """
         changes = self._watch.changes() if self._is_watched else None
         # Until it has succeeded nothing is relied on: the events are read, and will not come again.
@@ -78,7 +78,7 @@ class Reader:
         return self._library
 
     def library_if_read(self) -> SteadyLibrary | None:
-        """The same, unless the files were never read, or too many became other since they were."""
+        """Return the same, unless the files were never read, or too many changed since."""
         if not self._known.folders and not self._has_reloaded():
             return None
         self._is_hurried = True
@@ -90,7 +90,7 @@ class Reader:
             self._is_hurried = False
 
     def _has_reloaded(self) -> bool:
-        """Take over what another process may have read meanwhile; whether one has read the files."""
+        """Load the state that another process may have stored meanwhile; return whether one has read the files."""
         self._kept = self._known = self._stock.cache.tree(self._root, self._makers)
         self._library = self._shelved(self._known.files)
         return bool(self._known.folders)
@@ -128,7 +128,7 @@ class Reader:
         try:
             census = Census(self._root, GitRules(self._git) if self._git else PlainRules(), concerns)
             checked = census.checked(known, folders, self._contents)
-        except StoreError:  # git fails: the full look knows what to do then
+        except StoreError:  # git fails: the full search handles that
             return False
         if checked is None:
             return False
@@ -147,7 +147,7 @@ class Reader:
         return True
 
     def _patched(self, paths: Iterable[str]) -> SteadyLibrary:
-        """The library where only these files may have other summaries than before."""
+        """Return the library if only these files may have other summaries than before."""
         before = self._library.shelved
         numbers = {path: self._known.files[path].summary for path in paths}
         changed = {path: number for path, number in numbers.items() if before.numbers.get(path, NONE) != number}
@@ -162,7 +162,7 @@ class Reader:
             try:
                 return self._counted(GitRules(self._git))
             except StoreError as fault:
-                # Without git more files count than would with it. It is asked for everything as soon as it can be.
+                # Without git more files count than with it. It is asked for everything as soon as it can be.
                 if fault.code != Code.GIT_FAILED:
                     raise
         counted = self._counted(PlainRules())
@@ -172,7 +172,7 @@ class Reader:
         return Census(self._root, rules, concerns).taken(self._known)
 
     def _read(self, tree: Tree, stale: list[str], progress: Progress) -> Tree:
-        """The tree with these files as they are now; without those that are gone."""
+        """Return the tree with these files as they are now; without those that are gone."""
         if self._is_hurried and not self._is_little(stale):
             raise _TooMuch
         read: dict[str, File] = {}
@@ -207,7 +207,7 @@ class Reader:
 
     def _content(self, path: str, size: int, read: dict[str, File]) -> bytes | None:
         if size > self._max_file_bytes:
-            # Looked at again each time: the next process may have another limit.
+            # Read again each time: the next process may have another limit.
             read[path] = File(None, NONE)
             return None
         try:
@@ -244,7 +244,7 @@ class Reader:
 
 
 def _unsure(tree: Tree, files: Iterable[str], folders: Iterable[str], linked: Collection[str]) -> Changes:
-    """Those of these files and folders that are looked at each time: their stamps are too young, or do not tell all."""
+    """Return those of these files and folders that are read each time: their stamps are too young, or incomplete."""
     return Changes(
         frozenset(path for path in files if tree.files[path].stamp is None or path in linked),
         frozenset(path for path in folders if tree.folders[path].stamp is None),
@@ -263,7 +263,7 @@ def concerns(name: str) -> bool:
 
 
 def named_in_keys(paths: Iterable[str]) -> dict[str, str]:
-    """Map file paths to the paths that keys use, where these may differ."""
+    """Map file paths to the paths that keys use, if these may differ."""
     odd = [path.split("/") for path in paths if not path.isascii()]
     entries: dict[tuple[str, ...], set[str]] = {}
     for parts in odd:

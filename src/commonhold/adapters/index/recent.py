@@ -1,4 +1,4 @@
-"""The summaries that this process made last, whether they are kept on disk or not."""
+"""The summaries that this process made last, whether they are stored on disk or not."""
 
 from collections import OrderedDict
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from typing import Final
 from commonhold.linking.summary import Summary
 
 Key = tuple[bytes, str]
-"""The hash of some bytes, and what makes a summary of them."""
+"""The hash of some bytes, and the maker of their summary."""
 
 # A summary in parts takes some ten times the memory of its text, but versions of one file share their parts.
 _MOST_BYTES: Final = 4_000_000
@@ -30,7 +30,7 @@ class Recent:
         self._bytes = 0
 
     def get(self, key: Key) -> Summary | None:
-        """The summary of these bytes; None where it was not made lately."""
+        """Return the summary of these bytes; None if it was not made lately."""
         made = self._made.get(key)
         if made is None:
             return None
@@ -38,7 +38,7 @@ class Recent:
         return made.summary
 
     def like(self, path: str) -> Summary | None:
-        """The summary that was asked for last of those that were made for `path`."""
+        """Return the last requested of the summaries that were made for `path`."""
         return next((made.summary for made in reversed(self._made.values()) if made.path == path), None)
 
     def put(self, key: Key, path: str, content: bytes, summary: Summary) -> None:

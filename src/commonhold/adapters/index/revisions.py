@@ -1,4 +1,4 @@
-"""Commits as libraries: what git's objects are is known by their ids."""
+"""Commits as libraries: git's objects are identified by their ids."""
 
 import os
 from collections import OrderedDict
@@ -24,11 +24,11 @@ Steady = Callable[[str, Shelved], SteadyLibrary]
 """Makes a library of a tree that outlives its cache."""
 
 Blob = tuple[bytes, str]
-"""The id of one of git's objects, and what makes a summary of it."""
+"""The id of one of git's objects, and the maker of its summary."""
 
 
 class Revisions:
-    """The commits and trees of a repository. Raises apsw.Error where the cache cannot be used any more."""
+    """The commits and trees of a repository. Raises apsw.Error if the cache cannot be used any more."""
 
     def __init__(self, git: Git, max_file_bytes: int, stock: Stock, steady: Steady) -> None:
         """Ask `git`; leave larger files out."""
@@ -75,7 +75,7 @@ class Revisions:
                 yield blob, (missing[blob], contents[blob[0].hex()])
 
     def _slices(self, blobs: Iterable[Blob]) -> Iterator[list[Blob]]:
-        """The objects that are not too large, so many at a time as are to be in memory at once."""
+        """Yield the objects that are not too large, in batches that fit in memory."""
         found: list[Blob] = []
         total = 0
         for blob, size in zip(blobs, self._sizes(blobs), strict=True):
@@ -97,7 +97,7 @@ class Revisions:
 
 
 def unknown(revision: str) -> InputError:
-    """What to raise for a revision that is not there."""
+    """Return the error for a revision that does not exist."""
     return InputError(
         Code.REVISION_UNKNOWN,
         f"there is no commit or tree {revision!r} here",

@@ -15,7 +15,7 @@ T = TypeVar("T")
 
 
 class Shelved:
-    """The summaries with these numbers, at these paths. Raises apsw.Error where they cannot be fetched any more."""
+    """The summaries with these numbers, at these paths. Raises apsw.Error if they cannot be fetched any more."""
 
     def __init__(self, numbers: Mapping[str, int], paths: frozenset[str], stock: Stock) -> None:
         """Fetch the requested summaries from `stock`."""
@@ -24,9 +24,9 @@ class Shelved:
         self.stock = stock
 
     def with_others(self, changed: Mapping[str, int]) -> "Shelved":
-        """The state in which these of its files have summaries with other numbers.
+        """Return the state in which these of its files have summaries with other numbers.
 
-        What was worked out for all files is taken over, so that a state costs no more than a copy of it.
+        Results for all files are shared, so that a state costs no more than a copy of it.
         """
         found = Shelved({**self.numbers, **changed}, self.paths, self.stock)
         if "_paths_by_number" in self.__dict__:
@@ -84,7 +84,7 @@ class SteadyLibrary:
         return self._shelved
 
     def summary(self, path: str) -> Summary | None:
-        """The summary of a file; None where there is none."""
+        """Return the summary of a file; None if there is none."""
         return self._asked(lambda library: library.summary(path))
 
     def users(self, name: str) -> Sequence[str]:

@@ -29,18 +29,18 @@ class Folder:
     others: frozenset[str] = frozenset()
 
     def packed(self) -> tuple[bytes | None, bytes, bytes]:
-        """The folder as it is kept."""
+        """Return the stored form of the folder."""
         return stamps.packed(self.stamp), _joined(self.marks), _joined(self.others)
 
     @classmethod
     def unpacked(cls, stamp: bytes | None, marks: bytes, others: bytes) -> "Folder":
-        """The folder that was kept."""
+        """Return the stored folder."""
         return cls(stamps.unpacked(stamp), _split(marks), _split(others))
 
 
 @dataclass(frozen=True, slots=True)
 class Tree:
-    """A working tree at one moment. `rules` is what decided on its files; `turn` the write that it was kept by."""
+    """A working tree at one moment. `rules` decided which files count; `turn` is the number of the write behind it."""
 
     files: Mapping[str, File] = field(default_factory=dict)
     folders: Mapping[str, Folder] = field(default_factory=dict)

@@ -21,16 +21,16 @@ from commonhold.regions.languages import language_for
 
 T = TypeVar("T")
 
-# What Python's own parser reads, and how it writes it down, depends on its version.
+# The output of Python's own parser, and its form, depend on its version.
 _VERSION: Final = f"{EDITION}/{sys.version_info.major}.{sys.version_info.minor}"
 # A batch is some tenths of a second of work, which a killed build loses, and one transaction.
 _BATCH_BYTES: Final = 131_072
-# So many batches are done sooner here than another process has started.
+# This many batches are done sooner here than another process has started.
 _FEW: Final = 3
-# How many times its text a summary takes, roughly.
+# The size of a summary in memory, roughly, as a multiple of its text.
 _MEMORY_OF_TEXT: Final = 12
 _MOST_MEMORY: Final = 64_000_000
-# Summaries of times gone by are kept until there are so many, or so many times those of today.
+# Old summaries are kept up to this number, or up to a multiple of the present ones.
 _SPARE: Final = 20_000
 _SPARE_RATIO: Final = 4
 _SLICE: Final = 500
@@ -38,13 +38,13 @@ _TRIM_EVERY: Final = 2_000
 
 
 def maker_of(path: str, content: bytes = b"") -> str | None:
-    """What makes a summary of these bytes, were they at `path`; None where nothing does."""
+    """Return the maker of a summary of these bytes, were they at `path`; None if there is none."""
     language = language_for(path, content)
     return None if language is None or linked(language.name) is None else f"{language.name}/{_VERSION}"
 
 
 def makers() -> str:
-    """All that make summaries."""
+    """Return all makers of summaries, with their version."""
     return ",".join([_VERSION, *sorted(LINKED)])
 
 
@@ -63,10 +63,10 @@ class _Order(Generic[T]):
 
 
 class Stock:
-    """All summaries that are kept. Raises apsw.Error where they cannot be kept any more."""
+    """All stored summaries. Raises apsw.Error if they cannot be stored any more."""
 
     def __init__(self, cache: Cache, processes: int) -> None:
-        """Keep them in `cache`; make many in up to `processes` processes."""
+        """Store them in `cache`; make many in up to `processes` processes."""
         self.cache = cache
         self._processes = processes
         self._ready: OrderedDict[int, tuple[Summary, int]] = OrderedDict()
@@ -75,7 +75,7 @@ class Stock:
         self._until_trim = 0
 
     def summary(self, number: int) -> Summary:
-        """A summary. Raises apsw.NotFoundError where it was dropped."""
+        """Return a summary. Raises apsw.NotFoundError if it was dropped."""
         if number in self._ready:
             self._ready.move_to_end(number)
             return self._ready[number][0]
@@ -90,9 +90,9 @@ class Stock:
             self._memory -= self._ready.popitem(last=False)[1][1]
 
     def summary_of(self, path: str, content: bytes) -> Summary | None:
-        """The summary of some bytes, were they at `path`; None where there is none.
+        """Return the summary of some bytes, were they at `path`; None if there is none.
 
-        What is made here is kept in memory alone until somebody asks for its number: most drafts nobody does.
+        A summary made here stays in memory until its number is requested: for most drafts it never is.
         """
         key = _key_of(path, content)
         if not key[1]:
@@ -126,7 +126,7 @@ class Stock:
         return self.cache.definers(name)
 
     def problem(self, path: str, why: str) -> int:
-        """The number of a summary that says why there is no better one. Its key is no hash of any bytes."""
+        """Return the number of a summary that says why there is no better one. Its key is no hash of any bytes."""
         maker = maker_of(path)
         if maker is None:
             return NONE
@@ -140,7 +140,7 @@ class Stock:
     def numbers(
         self, items: Iterable[tuple[T, Source]], tell: Callable[[int], None] = lambda _done: None
     ) -> dict[T, int]:
-        """The numbers of the summaries of many files. `tell` is called with how many are there, now and then."""
+        """Return the numbers of the summaries of many files. `tell` is called with the number done, now and then."""
         order: _Order[T] = _Order()
         batches = self._missing(items, order)
         first = list(islice(batches, _FEW))

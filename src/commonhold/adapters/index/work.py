@@ -24,7 +24,7 @@ _DECODER: Final = msgspec.msgpack.Decoder(list[Source])
 
 
 def summarised(sources: Sequence[Source]) -> list[Packed | None]:
-    """The summary of each, ready to be kept; None where there is none."""
+    """Return the summary of each, packed for storage; None if there is none."""
     return [None if summary is None else packed(summary) for summary in (summarise(*source) for source in sources)]
 
 
@@ -41,7 +41,7 @@ def main() -> None:
     # Ctrl-C is for the process that asked: when it ends, there is nothing more to read here.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     TRIALS.is_quick = is_quick
-    # Syntax trees are large and go by themselves; looking through them for circles takes a fifth of the time.
+    # Syntax trees are large and freed by reference counts; searching them for cycles takes a fifth of the time.
     gc.freeze()
     gc.disable()
     answer_frames(_answer)

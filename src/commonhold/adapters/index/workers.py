@@ -20,10 +20,10 @@ Batch = tuple[T, Sequence[Source]]
 Done = tuple[T, list[Packed | None]]
 
 _PROGRAM: Final = program_of("commonhold.adapters.index.work")
-# So many batches wait for each process, so that none waits for us.
+# The number of batches that wait for each process, so that none waits for us.
 _AHEAD: Final = 2
 MOST_TRIES: Final = 3
-"""So often a process is killed over one file until that file is to blame: the system kills what needs all memory."""
+"""After this many kills over one file, that file is to blame: the system kills a process that needs all memory."""
 _DECODER: Final = msgspec.msgpack.Decoder(list[Packed | None])
 _KILLED: Final = "it could not be summarised: the process that tried died"
 
@@ -41,7 +41,7 @@ class Worker(WorkerProcess):
 
 
 class Workers:
-    """Several processes, started one by one as there is work for them. Where none can be, the work is done here."""
+    """Several processes, started one by one as there is work for them. If none can start, the work is done here."""
 
     def __init__(self, count: int) -> None:
         """Use up to `count` processes."""
@@ -52,7 +52,7 @@ class Workers:
             self._idle.put(None)
 
     def summarised(self, batches: Iterable[Batch[T]]) -> Iterator[Done[T]]:
-        """The summaries of each batch, in order; a few batches are looked at ahead."""
+        """Yield the summaries of each batch, in order; a few batches are read ahead."""
         running: deque[tuple[T, Future[list[Packed | None]]]] = deque()
         threads = ThreadPoolExecutor(self._count, "commonhold-index")
         try:
@@ -83,7 +83,7 @@ class Workers:
         return self._one_by_one(sources, tries)
 
     def _one_by_one(self, sources: Sequence[Source], tries: int) -> list[Packed | None]:
-        """Find out which of the files it was that a process died of. None if it was just killed."""
+        """Find the file that a process died of, by trying them one by one. None if it was just killed."""
         if len(sources) > 1:
             return [each for source in sources for each in self._run([source])]
         return self._run(sources, tries - 1) if tries > 1 else [_fatal(*sources[0])]

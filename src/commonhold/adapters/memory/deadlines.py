@@ -1,4 +1,4 @@
-"""Which leases are over, without looking at those that are not."""
+"""Which leases have expired, without looking at the others."""
 
 from collections.abc import Collection
 from heapq import heapify, heappop, heappush
@@ -7,7 +7,7 @@ from typing import Final
 from commonhold.domain.clock import Deadline, Now
 
 _SLACK: Final = 64
-"""So many more entries than leases are always allowed, so that a small heap is not rebuilt all the time."""
+"""The number of additional entries that is always allowed, so that a small heap is not rebuilt all the time."""
 
 
 class Deadlines:
@@ -20,7 +20,7 @@ class Deadlines:
         self._over: dict[str, None] = {}
 
     def set(self, lease_id: str, deadline: Deadline) -> None:
-        """Say when a lease is over."""
+        """Set the deadline of a lease."""
         self._until[lease_id] = deadline
         self._over.pop(lease_id, None)
         heap = self._heaps.setdefault(deadline.epoch, [])
@@ -34,7 +34,7 @@ class Deadlines:
         self._over.pop(lease_id, None)
 
     def over(self, now: Now) -> Collection[str]:
-        """The leases that are over at `now`, those first that were over first."""
+        """Return the leases that have expired at `now`, the earliest first."""
         for epoch, heap in self._heaps.items():
             while heap and (epoch != now.epoch or heap[0][0] <= now.ticks):
                 ticks, lease_id = heappop(heap)

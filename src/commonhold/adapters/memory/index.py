@@ -41,8 +41,8 @@ _NOBODY: Final[dict[str, None]] = {}
 class LeaseIndex:
     """The leases, places in line, values, lost leases and partial work of one namespace.
 
-    Means the same as `domain.fold`, but changes in place. Looking and changing cost the same beside a hundred
-    thousand leases as beside none, as long as they are elsewhere and somebody else's. Not safe for threads.
+    Means the same as `domain.fold`, but changes in place. Reads and changes cost the same beside a hundred thousand
+    leases as beside none, if those are on other places and of other holders. Not safe for threads.
     """
 
     def __init__(self) -> None:
@@ -83,7 +83,7 @@ class LeaseIndex:
         return index
 
     def apply(self, recorded: Recorded) -> None:
-        """Bring the index up to the next event."""
+        """Apply the next event to the index."""
         self.next_sequence = recorded.sequence + 1
         change = self._changes.get(type(recorded.event))
         if change is not None:
@@ -147,7 +147,7 @@ class LeaseIndex:
 
     @property
     def has_waiters(self) -> bool:
-        """Whether anybody stands in line."""
+        """Whether any holder waits in line."""
         return bool(self._waiters)
 
     def waiter(self, lease_id: str) -> Waiter | None:
@@ -159,7 +159,7 @@ class LeaseIndex:
         return self._values.get(key)
 
     def values(self) -> tuple[Value, ...]:
-        """What all keys carry that ever carried anything."""
+        """Return the values of all keys that ever had one."""
         return tuple(self._values.values())
 
     def has_expired(self, now: Now) -> bool:
@@ -167,7 +167,7 @@ class LeaseIndex:
         return bool(self._deadlines.over(now))
 
     def lost(self) -> tuple[Lease, ...]:
-        """Leases whose work has not been looked for yet."""
+        """Return leases whose changes have not been searched for yet."""
         return tuple(self._lost.values())
 
     def lost_near(self, keys: Sequence[Key]) -> tuple[Lease, ...]:

@@ -56,7 +56,7 @@ class Indexed:
         return self._index.has_expired(now)
 
     def lost(self) -> tuple[Lease, ...]:
-        """Leases whose work has not been looked for yet."""
+        """Return leases whose changes have not been searched for yet."""
         return self._index.lost()
 
     def lost_near(self, keys: Sequence[Key]) -> tuple[Lease, ...]:

@@ -7,7 +7,7 @@ from commonhold.domain.keys import HEADER, Key
 
 K = TypeVar("K")
 Place = tuple[str, ...]
-"""A scheme and a path: where a key is, without the names inside a file."""
+"""A scheme and a path: the place of a key, without the names inside a file."""
 
 Ids = dict[str, None]
 """Ids of leases, as a set that keeps its order."""
@@ -34,7 +34,7 @@ class Places:
                 self._below.setdefault(place[:size], {})[lease_id] = None
 
     def remove(self, lease_id: str) -> None:
-        """Let a lease be found no more."""
+        """Remove a lease."""
         for place, name in self._spots.pop(lease_id):
             names = self._at.get(place, {})
             _strike(names, name, lease_id)
@@ -59,7 +59,7 @@ class Places:
 
 
 def _strike(shelves: dict[K, Ids], name: K, lease_id: str) -> None:
-    """Take an id off a shelf, and an empty shelf away."""
+    """Remove an id from a shelf, and a shelf that has become empty."""
     shelf = shelves.get(name)
     if shelf is not None:
         shelf.pop(lease_id, None)

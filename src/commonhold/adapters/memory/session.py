@@ -131,24 +131,24 @@ class MemorySession(Indexed):
         return tuple(self._journals.values())
 
     def record(self, events: Iterable[Event], at: float) -> None:
-        """Append events, and bring the state up to them."""
+        """Append events, and apply them to the state."""
         for event in events:
             recorded = Recorded(self._index.next_sequence, at, event)
             self._log.append(recorded)
             self._apply(recorded)
 
     def remember(self, holder: str, request_id: str, answer: StoredAnswer, at: float) -> None:
-        """Keep the first answer to a request."""
+        """Store the first answer to a request."""
         self._set(self._answers, (holder, request_id), (at, answer))
 
     def keep(self, contents: Iterable[tuple[str, bytes]], at: float) -> None:
-        """Keep bytes by hash; bytes that are there already are only marked as kept anew."""
+        """Store bytes by hash; the time of bytes that are there already is updated."""
         for content_hash, data in contents:
             kept = self._contents.get(content_hash)
             self._set(self._contents, content_hash, (at, kept[1] if kept else data))
 
     def drop_before(self, contents_at: float, answers_at: float) -> None:
-        """Forget contents, with who saw what, and answers that were last kept before these wall times."""
+        """Forget contents, reads and answers that were last stored before these wall times."""
         self._drop_before(self._contents, contents_at)
         self._drop_before(self._sightings, contents_at)
         self._drop_before(self._overtaken, contents_at)
@@ -165,7 +165,7 @@ class MemorySession(Indexed):
         return tuple(kept[1] for kept in found if kept)
 
     def seen_by_others(self, holder: str, worktree: str, keys: Iterable[str]) -> tuple[tuple[str, Sighting], ...]:
-        """What everybody else last saw of `keys`."""
+        """Return the last reads of `keys` by all other sessions."""
         wanted = frozenset(keys)
         return tuple(
             (who, seen)
@@ -174,7 +174,7 @@ class MemorySession(Indexed):
         )
 
     def seen(self, worktree: str) -> tuple[str, ...]:
-        """The keys of all that anybody has seen."""
+        """Return all keys that any session has read."""
         return tuple(sorted({key for _, tree, key in self._sightings if tree == worktree}))
 
     def overtaken(self, holder: str, worktree: str) -> tuple[Overtaken, ...]:
@@ -202,7 +202,7 @@ class MemorySession(Indexed):
         return tuple(each for _, each in sorted(self._presences.items()) if each.worktree == worktree)
 
     def attend(self, presence: Presence) -> None:
-        """Keep that a session is at work."""
+        """Record that a session is at work."""
         self._set(self._presences, (presence.holder, presence.worktree), presence)
 
     def depart(self, holder: str, worktree: str) -> None:
@@ -233,7 +233,7 @@ class MemorySession(Indexed):
         return tuple(each for _, each in sorted(self._proposals.items()) if each.worktree == worktree)
 
     def propose(self, proposals: Iterable[Proposal]) -> None:
-        """Keep what tools are about to write."""
+        """Store the writes that tools are about to make."""
         for each in proposals:
             self._set(self._proposals, _place_of(each), each)
 
@@ -244,14 +244,14 @@ class MemorySession(Indexed):
                 self._drop(self._proposals, place)
 
     def begin(self, root: str, holder: str, intent: str, writes: Sequence[Write]) -> Journal:
-        """Write a commit down before its first file is touched."""
+        """Record a commit before its first file is touched."""
         self._last_journal += 1
         journal = Journal(self._last_journal, root, holder, intent, tuple(writes))
         self._set(self._journals, journal.id, journal)
         return journal
 
     def end(self, journal_id: int) -> None:
-        """Strike a commit out of the journal."""
+        """Remove a commit from the journal."""
         if journal_id in self._journals:
             self._drop(self._journals, journal_id)
 

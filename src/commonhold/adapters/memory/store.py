@@ -18,7 +18,7 @@ class MemoryStore:
 
     @contextmanager
     def read(self) -> Iterator[MemorySession]:
-        """Look at one consistent view."""
+        """Yield one consistent view."""
         with self._threads:
             yield self._session
 
@@ -46,4 +46,4 @@ class MemoryStore:
     write_unawaited = write
 
     def close(self) -> None:
-        """Let go: there is nothing to let go of."""
+        """Do nothing: there is nothing to close."""

@@ -13,7 +13,7 @@ Files = Mapping[str, bytes]
 
 
 class MemoryIndex:
-    """The summaries of the files that `files` gives whenever it is asked, and of the revisions that are named."""
+    """The summaries of the files that `files` returns at each call, and of the named revisions."""
 
     def __init__(self, files: Callable[[], Files], revisions: Mapping[str, Files] | None = None) -> None:
         """Begin with nothing read."""
@@ -47,7 +47,7 @@ class MemoryIndex:
         return summarise(path, content)
 
     def close(self) -> None:
-        """There is nothing to let go."""
+        """Do nothing: there is nothing to close."""
 
 
 def _shelf(files: Files, progress: Progress) -> Shelf:

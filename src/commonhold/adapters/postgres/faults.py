@@ -131,7 +131,7 @@ def unsure(fault: psycopg.Error, target: Target) -> CommonholdError:
 
 
 def taken_back(target: Target) -> CommonholdError:
-    """The error for a commit that the server answered by taking all back."""
+    """Return the error for a commit that the server answered by rolling everything back."""
     return _said(_TAKEN_BACK, psycopg.errors.InFailedSqlTransaction("ROLLBACK"), target)
 
 

@@ -1,4 +1,4 @@
-"""One connection to the server. All that is to be said at once goes there and back in one round trip."""
+"""One connection to the server. All statements that are due go there and back in one round trip."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -60,7 +60,7 @@ class Link:
             raise translate(fault, self._target, is_lost=self.is_lost) from fault
 
     def commit(self, batch: Sequence[str]) -> None:
-        """Run the last statements of a transaction, and end it. Raises StoreError, also where it cannot tell."""
+        """Run the last statements of a transaction, and end it. Raises StoreError, also if the outcome is unknown."""
         try:
             self._run([*batch, _COMMIT])
         except psycopg.Error as fault:
@@ -96,7 +96,7 @@ class Link:
         self._connection.close()
 
     def abandon(self) -> None:
-        """Let go of what fork copied, in the child, without a word to the server: the connection is the parent's.
+        """Close, in a forked child, the copied connection without a word to the server: it belongs to the parent.
 
         Were the child's copy of the socket left open, the server would not notice if the parent died.
         """

@@ -1,4 +1,4 @@
-"""Values as they stand in the text of a statement."""
+"""Values in the text of a statement."""
 
 from collections.abc import Callable
 from typing import Final

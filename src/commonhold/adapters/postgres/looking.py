@@ -19,13 +19,13 @@ Answers = Mapping[str, Rows]
 """The returned rows, by the name of the query."""
 
 NEVER: Final = float("-inf")
-"""An instant at which no lease is over."""
+"""An instant at which no lease has expired."""
 
 
 def questions(names: Names, command: Command[Any], *, instant: float | None, skew: float) -> Iterator[Statement]:
-    """What deciding on `command` needs, but for those who wait.
+    """Yield the queries that a decision on `command` needs, except those about waiters.
 
-    `instant` is when the time of others is over. None: at present, by the server's clock and `skew`.
+    `instant` is the time at which others' leases have expired. None: at present, by the server's clock and `skew`.
     """
     named = (getattr(command, name, None) for name in ("lease_id", "replaces"))
     ids = [each for each in named if each is not None]
@@ -45,7 +45,7 @@ def questions(names: Names, command: Command[Any], *, instant: float | None, ske
 
 
 def questions_about(names: Names, waiters: Iterable[Waiter]) -> Iterator[Statement]:
-    """The leases of those who wait, and what overlaps that which they wait for."""
+    """Yield the queries for the leases of the waiters, and for the leases that overlap the keys they wait for."""
     holders = sorted({waiter.holder for waiter in waiters})
     if holders:
         yield near(names, [canonical(key) for waiter in waiters for key in waiter.keys], holders=holders)
@@ -60,7 +60,10 @@ def near(
     instant: float | None = NEVER,
     skew: float = 0.0,
 ) -> Statement:
-    """Leases at the keys' places, above them and below them; and those with an id, of a holder, or over."""
+    """Return the query for leases near the keys, and for those with an id, of a holder, or expired.
+
+    Near are leases at the keys' places, above them and below them.
+    """
     bounds = sorted({names.bounds_below(key) for key in keys})
     return "leases_near", {
         "ids": [*map(names.name, ids)],
@@ -82,7 +85,7 @@ def answers(asked: Iterable[Statement], rows: Iterable[Rows]) -> Answers:
 
 
 def together(some: Answers, others: Answers) -> Answers:
-    """The answers to all that was asked, here and there."""
+    """Return the answers of both."""
     return {name: [*some.get(name, ()), *others.get(name, ())] for name in {*some, *others}}
 
 

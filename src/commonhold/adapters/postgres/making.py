@@ -1,4 +1,4 @@
-"""Making the tables, and bringing those of an older version up to this one."""
+"""Making the tables, and migrating those of an older version to this one."""
 
 from typing import Final
 
@@ -14,7 +14,7 @@ ENCODING: Final = "UTF8"
 
 
 def make_ready(link: Link, target: Target) -> None:
-    """Check the server, and make or migrate the tables if need be. Raises StoreError `STORE_UNSAFE`, `STORE_NEWER`."""
+    """Check the server, and make or migrate the tables if needed. Raises StoreError `STORE_UNSAFE`, `STORE_NEWER`."""
     _, version = _look(link, target)
     if version < len(MIGRATIONS):
         _make(link, target)

@@ -7,7 +7,7 @@ from typing import Final
 from commonhold.adapters.places import AFTER_SEPARATOR, SEPARATOR, place, places
 from commonhold.domain.keys import Key
 
-# An index takes no more than 2,704 bytes of a row. Places that are cut off meet in one, which only finds more.
+# An index takes no more than 2,704 bytes of a row. Places that are cut off may coincide, which only finds more.
 _MOST_BYTES: Final = 1_000
 _MOST_BYTES_A_CHARACTER: Final = 4
 
@@ -23,7 +23,7 @@ class Names:
         return f"{self.namespace}{SEPARATOR}{text}"
 
     def place(self, key: Key) -> str:
-        """Where a lease on `key` is found: its scheme and path, without the names inside the file."""
+        """Return the place of a lease on `key`: its scheme and path, without the names inside the file."""
         return _cut_off(self.name(place(key)))
 
     def places(self, key: Key) -> Iterable[str]:

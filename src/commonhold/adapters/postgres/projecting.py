@@ -1,4 +1,4 @@
-"""Bringing the tables up to the log."""
+"""Applying the log's events to the tables."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
@@ -34,13 +34,13 @@ from commonhold.wire import codec
 
 
 class Projection:
-    """The log, and the tables that it adds up to, in a transaction that nobody writes beside.
+    """The log, and the tables that it adds up to, in a transaction without other writers.
 
-    What was seen of them is kept and followed here, so that nothing is asked twice. What is to be written is only told.
+    Rows that were read are cached and updated here, so that nothing is read twice. Writes are only queued.
     """
 
     def __init__(self, transaction: Transaction, names: Names) -> None:
-        """Tell `transaction`."""
+        """Write through `transaction`."""
         self._transaction = transaction
         self._names = names
         self._line: dict[str, Waiter] = {}
@@ -64,7 +64,7 @@ class Projection:
         return self._leases[lease_id]
 
     def apply(self, recorded: Recorded) -> None:
-        """Append an event, and bring the tables up to it."""
+        """Append an event, and apply it to the tables."""
         event = recorded.event
         kind, body = codec.encode_event(event)
         self._tell(

@@ -1,4 +1,4 @@
-"""Looking inside one transaction."""
+"""Reading inside one transaction."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
@@ -41,7 +41,7 @@ class PostgresReader:
         return rows
 
     def now(self) -> Now:
-        """The instant at which this transaction began to look: its clock stands still."""
+        """Return the instant at which this transaction began: its clock stands still."""
         return (self._start or self._begin()).now
 
     @property
@@ -93,7 +93,7 @@ class PostgresReader:
         return any(not lease.is_live(now) for lease in self.leases())
 
     def lost(self) -> tuple[Lease, ...]:
-        """Leases whose work has not been looked for yet."""
+        """Return leases whose changes have not been searched for yet."""
         return _bodies(self._rows("all_lost"), Lease)
 
     def lost_near(self, keys: Sequence[Key]) -> tuple[Lease, ...]:

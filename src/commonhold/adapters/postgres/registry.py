@@ -1,4 +1,4 @@
-"""The lease service over PostgreSQL, with as few round trips as can be."""
+"""The lease service over PostgreSQL, with as few round trips as possible."""
 
 from contextlib import AbstractContextManager, nullcontext
 from typing import TypeVar
@@ -26,5 +26,5 @@ class PostgresRegistry(TableRegistry):
             return super().execute(command, once)
 
     def together(self) -> AbstractContextManager[object]:
-        """Nothing: the files of a repository are not looked at while all others wait for the namespace."""
+        """Do nothing: the files of a repository are not read while all others wait for the namespace."""
         return nullcontext()

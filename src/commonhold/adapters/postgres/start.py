@@ -1,10 +1,10 @@
-"""What a transaction learns first: the instant, and the number of the next event.
+"""The first facts of a transaction: the instant, and the number of the next event.
 
 That number is the fence of a grant, and none is given out twice, even if the server is set back. Numbers go on from the
-newest event, which is right as long as no event was lost since. Events may be lost where a standby takes over that was
-behind, or a backup is restored. Both show (see functions.sql); so does a disk that was set back, to whoever was told of
-a newer event. Then the numbers jump ahead by more than can have been lost, and no lease there is goes on: its holder
-may have released it since.
+newest event, which is right as long as no event was lost since. Events may be lost if a standby takes over that was
+behind, or a backup is restored. Both are noticed (see functions.sql); so is a disk that was set back, by a process that
+has seen a newer event. Then the numbers jump ahead by more than can have been lost, and every lease there ends: its
+holder may have released it since.
 """
 
 from dataclasses import dataclass
@@ -22,9 +22,9 @@ _FIRST_TIMELINE: Final = 1
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """The instant; the line; the number of the next event; and the statement that reserves those below, if need be.
+    """The instant; the line; the number of the next event; and the statement that reserves those below, if necessary.
 
-    `has_lost_events` says that leases which are there may have ended since.
+    `has_lost_events` says that present leases may have ended since.
     """
 
     now: Now

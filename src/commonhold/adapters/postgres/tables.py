@@ -28,9 +28,9 @@ _WRITING: Final = ("begin_writing", "wait_at_most", "hang_at_most", "lock")
 
 
 class PostgresTables:
-    """Leases that many machines share; what the ports call LeaseTables, and Clock.
+    """Leases that many machines share; the implementation of the ports LeaseTables and Clock.
 
-    Threads of one process take turns to write, so that they wait on one connection; each looks on one of its own. A
+    Threads of one process take turns to write, so that they wait on one connection; each reads on one of its own. A
     forked child makes its own connections.
     """
 
@@ -47,7 +47,7 @@ class PostgresTables:
 
     @contextmanager
     def read(self) -> Iterator[PostgresReader]:
-        """Look at one consistent view. Inside a transaction of the same thread: at that one's."""
+        """Yield one consistent view; inside a transaction of the same thread, that of the transaction."""
         current = self._current
         if current is not None:
             yield current
@@ -63,7 +63,7 @@ class PostgresTables:
     def write(self, command: Command[Any] | None = None) -> Iterator[PostgresWriter]:
         """A transaction that excludes all others, durable at its end. One that is begun inside another is part of it.
 
-        `command` is what will be decided on: what that needs is then asked with the first question.
+        `command` is the command to decide on: the rows that it needs are then read with the first query.
         """
         current = self._current
         if isinstance(current, PostgresWriter):
@@ -81,7 +81,7 @@ class PostgresTables:
                     transaction.leave()
 
     def now(self) -> Now:
-        """The present instant on the server's clock; inside a transaction, that of its first question."""
+        """Return the present instant on the server's clock; inside a transaction, that of its first query."""
         if self._current is not None:
             return self._current.now()
         transaction = Transaction(self._links, ())
@@ -92,7 +92,7 @@ class PostgresTables:
         return instant(seconds + self._skew())
 
     def close(self) -> None:
-        """Let go of the connections that are not in use."""
+        """Close the connections that are not in use."""
         self._links.close()
         self._seen.close()
 

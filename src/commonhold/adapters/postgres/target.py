@@ -1,4 +1,4 @@
-"""Where the leases are: the database and the schema that a URL names."""
+"""The location of the leases: the database and the schema that a URL names."""
 
 import re
 from dataclasses import dataclass, field
@@ -40,7 +40,7 @@ def read_url(url: str) -> Target:
     try:
         parts = conninfo_to_dict(url)
     except psycopg.ProgrammingError:
-        # What libpq says repeats the part that it stumbled over, which may be the password.
+        # libpq's message repeats the part that it could not parse, which may be the password.
         raise _invalid("it cannot be taken apart") from None
     schema, options = _schema_of(str(parts.pop("options", "")))
     if options:

@@ -1,4 +1,4 @@
-"""A transaction that speaks only when an answer is needed, and then says all that there is to say at once."""
+"""A transaction that sends only when an answer is needed, and then all that is due at once."""
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -17,7 +17,7 @@ class Transaction:
     """Statements sent over one connection, and their results."""
 
     def __init__(self, links: Links, opening: Sequence[str]) -> None:
-        """Begin with the statements named in `opening`, once there is anything to say."""
+        """Begin with the statements named in `opening`, once a statement is due."""
         self._links = links
         self._link: Link | None = None
         self._opening = opening
@@ -25,7 +25,7 @@ class Transaction:
         self._is_begun = False
 
     def tell(self, statement: Statement) -> None:
-        """Say something that needs no answer, later: with the next question, at the end, or when it has become much."""
+        """Queue a statement that needs no answer: it is sent with the next query, at the end, or if many are queued."""
         self._unsent.append(self._quoted(statement))
         if len(self._unsent) >= _MOST_UNSENT:
             self.ask()
@@ -38,7 +38,7 @@ class Transaction:
         return rows[len(rows) - len(questions) :]
 
     def commit(self) -> None:
-        """End it. Where nothing was said, nothing is."""
+        """End it. If nothing was sent, nothing is."""
         if self._is_begun or self._unsent:
             opening = [] if self._is_begun else self._opened()
             self._connected().commit([*opening, *self._unsent])
@@ -54,7 +54,7 @@ class Transaction:
             self._links.give_back(link)
 
     def _begin(self, batch: list[str]) -> list[Rows]:
-        """Say the first batch; a connection that broke while it was not in use is replaced once."""
+        """Send the first batch; a connection that broke while it was not in use is replaced once."""
         batch = [*self._opened(), *batch]
         try:
             rows = self._run(batch)

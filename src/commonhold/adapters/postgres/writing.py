@@ -25,7 +25,7 @@ class PostgresWriter(PostgresReader):
     """A transaction that reads and writes, for the port LeaseWriter."""
 
     def __init__(self, transaction: Transaction, names: Names, skew: Callable[[], float], newest: int = 0) -> None:
-        """Speak through `transaction`, which holds the lock of the namespace, for who was told of event `newest`."""
+        """Speak through `transaction`, which holds the lock of the namespace; the newest seen event is `newest`."""
         super().__init__(transaction, names, skew)
         self._told = newest
         self._projection = Projection(transaction, names)
@@ -35,7 +35,7 @@ class PostgresWriter(PostgresReader):
         self._foreseen: Answers = {}
 
     def expect(self, command: Command[Any]) -> None:
-        """Ask what deciding on `command` needs together with the next question, whatever that is."""
+        """Read the rows that a decision on `command` needs together with the next query, whatever that is."""
         self._expected = command
         self._early = [*questions(self._names, command, instant=None, skew=self._skew())]
 
@@ -76,7 +76,7 @@ class PostgresWriter(PostgresReader):
 
     @property
     def newest(self) -> int:
-        """The number of the newest event, as far as this transaction has looked."""
+        """Return the number of the newest event that this transaction has seen."""
         return self.next_sequence - 1 if self._start else 0
 
     def waiters(self) -> tuple[Waiter, ...]:
@@ -103,14 +103,14 @@ class PostgresWriter(PostgresReader):
         return together(self._foreseen, answers(about, rows))
 
     def record(self, events: Iterable[Event], at: float) -> None:
-        """Append events, and bring the tables up to them."""
+        """Append events, and apply them to the tables."""
         for event in events:
             self._projection.apply(Recorded(self.next_sequence, at, event))
             self._recorded += 1
             self._expected = None
 
     def remember(self, holder: str, request_id: str, answer: StoredAnswer, at: float) -> None:
-        """Keep the first answer to a request."""
+        """Store the first answer to a request."""
         kind, body = kept.encode_answer(answer.answer)
         who: dict[str, str] = {"holder": holder, "request_id": request_id}
         what = {"fingerprint": answer.fingerprint, "kind": kind, "answer": body.decode()}

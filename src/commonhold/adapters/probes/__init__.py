@@ -1,1 +1,1 @@
-"""Looking at the machine, the repository and the state without changing any of them: what `doctor` reports."""
+"""Read-only checks of the machine, the repository and the state: the findings that `doctor` reports."""

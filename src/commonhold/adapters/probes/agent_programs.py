@@ -10,7 +10,7 @@ from contextlib import suppress
 from typing import IO, Any, Final
 
 PATIENCE_SECONDS: Final = 20.0
-"""Some load all that they are before they say it."""
+"""Some programs load completely before they report their version."""
 _VERSION: Final = re.compile(rb"(\d+)\.(\d+)\.(\d+)")
 _GREETING: Final = {"clientInfo": {"name": "commonhold", "version": "1"}, "capabilities": {"experimentalApi": True}}
 _TRUSTED: Final = frozenset({"trusted", "managed"})
@@ -18,7 +18,7 @@ _CHUNK_BYTES: Final = 65_536
 
 
 def version(program: str) -> tuple[int, ...] | None:
-    """What a program says its version is; None where it says none in time."""
+    """Return the version that a program reports; None if it reports none in time."""
     try:
         done = subprocess.run(
             [program, "--version"],
@@ -34,9 +34,9 @@ def version(program: str) -> tuple[int, ...] | None:
 
 
 def hooks_in_force(program: str, root: str, path: str) -> frozenset[str] | None:
-    """The events whose hooks in the file `path` Codex says that it runs; None where it cannot be asked.
+    """Return the events whose hooks in the file `path` Codex says that it runs; None if it cannot be asked.
 
-    It names none where it does not trust the folder.
+    It names none if it does not trust the folder.
     """
     try:
         with subprocess.Popen(
@@ -75,7 +75,7 @@ def _asked(server: subprocess.Popen[bytes], root: str) -> Any:  # noqa: ANN401 -
 
 
 def _lines(stream: IO[bytes]) -> Iterator[bytes]:
-    """What the program says, line by line, for as long as patience lasts."""
+    """Yield the program's output, line by line, until the timeout."""
     until, rest = time.monotonic() + PATIENCE_SECONDS, b""
     while select.select([stream], [], [], max(0.0, until - time.monotonic()))[0]:
         chunk = stream.read1(_CHUNK_BYTES)  # type: ignore[attr-defined]

@@ -15,9 +15,9 @@ _LONGEST: Final = 300
 
 
 def run(words: Sequence[str], root: str, payload: bytes, environment: Mapping[str, str]) -> str:
-    """Start a command in `root` and let it read `payload`: why it did not work, empty if it ended well and in silence.
+    """Run a command in `root` with `payload` as its input; return why it failed, empty if it ended well and in silence.
 
-    It inherits no variable of ours: what it needs of them is in `environment`.
+    It inherits no variable of ours: those that it needs are in `environment`.
     """
     inherited = {name: value for name, value in os.environ.items() if not name.startswith(_OURS)}
     try:
@@ -41,7 +41,7 @@ def run(words: Sequence[str], root: str, payload: bytes, environment: Mapping[st
 
 
 def post(url: str, token: str, payload: bytes) -> str:
-    """Post to an address on the loopback: why it did not work, empty if the answer is good and says nothing."""
+    """Post to an address on the loopback; return why it failed, empty if the answer is good and has no text."""
     place = urlsplit(url)
     connection = http.client.HTTPConnection(place.hostname or "", place.port, timeout=PATIENCE_SECONDS)
     try:

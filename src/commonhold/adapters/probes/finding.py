@@ -1,4 +1,4 @@
-"""One result of a look."""
+"""One result of a check."""
 
 import errno
 import os
@@ -7,7 +7,7 @@ from enum import StrEnum
 
 
 class Level(StrEnum):
-    """How bad it is."""
+    """The severity of a finding."""
 
     OK = "ok"
     NOTE = "note"
@@ -17,7 +17,7 @@ class Level(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What was looked at, what was found, and how to mend it (empty where nothing needs to be mended)."""
+    """The subject of a check, its result, and the remedy (empty if none is needed)."""
 
     check: str
     level: Level

@@ -1,4 +1,4 @@
-"""Whether the daemon answers where it is to be found: at its socket, and on the loopback."""
+"""Whether the daemon answers at its addresses: at its socket, and on the loopback."""
 
 import http.client
 import socket
@@ -11,11 +11,11 @@ from commonhold.adapters.probes.finding import Finding, fail, ok
 from commonhold.domain.errors import InputError
 
 PATIENCE_SECONDS: Final = 10.0
-"""Who knocks first waits until what answers is loaded: on a busy machine that takes seconds."""
+"""The first client waits until the answering code is loaded: on a busy machine that takes seconds."""
 
 
 class _Beside(http.client.HTTPConnection):
-    """To a socket in the file system."""
+    """A connection to a socket in the file system."""
 
     def __init__(self, address: str) -> None:
         super().__init__("localhost", timeout=PATIENCE_SECONDS)
@@ -29,7 +29,7 @@ class _Beside(http.client.HTTPConnection):
 
 
 def serving(state_folder: str, daemon: int | None) -> Finding:
-    """Whether the process that serves the repository, if there is one, answers where hooks ask it."""
+    """Return whether the process that serves the repository, if there is one, answers at the address that hooks use."""
     if daemon is None:
         return ok("daemon", "none is running")
     if _says_what_it_is(_Beside(http_address(state_folder)), {}):
@@ -39,7 +39,7 @@ def serving(state_folder: str, daemon: int | None) -> Finding:
 
 
 def is_answered(chosen: Loopback) -> bool:
-    """Whether the daemon of this repository answers at the port: nobody else lets the token in."""
+    """Whether the daemon of this repository answers at the port: no other server accepts the token."""
     connection = http.client.HTTPConnection(HOST, chosen.port, timeout=PATIENCE_SECONDS)
     return _says_what_it_is(connection, {"Authorization": f"Bearer {chosen.token}"})
 
@@ -56,7 +56,7 @@ def _says_what_it_is(connection: http.client.HTTPConnection, headers: dict[str, 
 
 
 def over_http(state_folder: str, daemon: int | None) -> Iterator[Finding]:
-    """What is found where the repository is served over the loopback; `daemon` is the process that serves it."""
+    """Yield the findings if the repository is served over the loopback; `daemon` is the process that serves it."""
     try:
         chosen = loopback(state_folder)
     except InputError as fault:

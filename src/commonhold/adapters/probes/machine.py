@@ -25,7 +25,7 @@ _SAMPLE: Final = b"def f():\n    return 1\n"
 
 
 def machine() -> Iterator[Finding]:
-    """All looks at the machine."""
+    """Yield all checks of the machine."""
     yield ok("python", f"{platform.python_version()} at {sys.executable}")
     yield ok("system", f"{platform.platform()}, user {os.geteuid()}", uid=os.geteuid())
     yield _sqlite()

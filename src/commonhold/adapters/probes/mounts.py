@@ -1,4 +1,4 @@
-"""Which file system a folder is on, and how much room is left there."""
+"""The file system of a folder, and the room that is left there."""
 
 import os
 from pathlib import Path
@@ -15,7 +15,7 @@ _SCARCE_BYTES: Final = 200_000_000
 
 
 def file_system(folder: str) -> Finding:
-    """The file system that `folder` is on, or will be: the store refuses those that are called failing here."""
+    """Return the file system that `folder` is on, or will be: the store refuses those that are called failing here."""
     device = device_of(folder)
     kind = kind_of(folder, _read_mounts(), device)
     if kind is None:
@@ -30,7 +30,7 @@ def file_system(folder: str) -> Finding:
 
 
 def free_space(folder: str) -> Finding:
-    """How much can still be written where `folder` is, or will be."""
+    """Return how much can still be written on the disk of `folder`, even if it does not exist yet."""
     place = Path(folder)
     while not place.exists():
         place = place.parent

@@ -1,4 +1,4 @@
-"""The state folder: where it is, whether it can be trusted, what is in it.
+"""The state folder: its place, whether it can be trusted, and its content.
 
 The database is opened by SQLite alone and only to read: another program that opens and closes the file would drop the
 locks of this process on it.
@@ -38,7 +38,7 @@ _MEND: Final = "change what they name, or waive it: commonhold review lists them
 
 
 def state(folder: str) -> Iterator[Finding]:
-    """All looks at the state folder."""
+    """Yield all checks of the state folder."""
     yield file_system(folder)
     yield free_space(folder)
     if not os.path.lexists(folder):
@@ -75,7 +75,7 @@ def _size(folder: str) -> int:
 
 
 def _locks(folder: str) -> Finding:
-    """Whether locks exclude: two openings of one file must not both have it."""
+    """Return whether locks exclude: two descriptors of one file must not both get it."""
     try:
         with tempfile.NamedTemporaryFile(dir=folder) as one, Path(one.name).open("rb") as other:
             fcntl.flock(one, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -117,7 +117,7 @@ def _seconds_to_take(descriptor: int) -> float | None:
 
 def _database(folder: str) -> Iterator[Finding]:
     path = str(Path(folder, DATABASE))
-    # Before the database: later there are only more events.
+    # Before the database: the database can only have more events later.
     mark, second = Gate(str(Path(folder, GATE))).read_mark(), SecondMark(folder).read()
     if not os.path.lexists(path):
         yield _lost(gone(path)) if mark else _NO_DATABASE
@@ -145,7 +145,7 @@ def _database(folder: str) -> Iterator[Finding]:
 
 @contextmanager
 def _reading(path: str) -> Iterator[apsw.Connection]:
-    """One view of the database, which is not written to."""
+    """Yield one view of the database, which is not written to."""
     with closing(_connect(path)) as connection:
         connection.set_busy_timeout(_BUSY_TIMEOUT_MS)
         connection.execute("BEGIN")
@@ -189,7 +189,7 @@ def _integrity(connection: apsw.Connection, folder: str) -> Finding:
 
 
 def restored(reset: Reset | None) -> Iterator[Finding]:
-    """Report that a store was found restored to an older state, and what happened to its leases."""
+    """Report that a store was found restored to an older state, and the fate of its leases."""
     if reset is not None:
         whose = f" of {', '.join(reset.holders)}" if reset.holders else ""
         found = (

@@ -1,4 +1,4 @@
-"""Type checkers: which are there, and whether they run."""
+"""Type checkers: which are installed, and whether they run."""
 
 import subprocess
 from collections.abc import Iterator, Mapping
@@ -13,7 +13,7 @@ _TIMEOUT_SECONDS: Final = 10.0
 
 
 def type_checkers(environment: Mapping[str, str]) -> Iterator[Finding]:
-    """A look at each that is known; one that is missing is nothing bad."""
+    """Yield a check of each known type checker; a missing one is no problem."""
     return (_checker(server, environment) for server in SERVERS)
 
 
@@ -32,7 +32,7 @@ def _checker(server: Server, environment: Mapping[str, str]) -> Finding:
 
 
 def _version(program: str, environment: Mapping[str, str]) -> str:
-    """The last word that it says about its version; empty where it says none."""
+    """Return the last word of the version that it reports; empty if it reports none."""
     try:
         done = subprocess.run(
             (program, "--version"),

@@ -1,4 +1,4 @@
-"""Git: its version, the repository, its working trees, and what is under way in it."""
+"""Git: its version, the repository, its working trees, and unfinished operations in it."""
 
 import os
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ _STOPS_COMMITS: Final = frozenset(dict(GIT_BUSY))
 
 
 def git(repository: Repository | None) -> Iterator[Finding]:
-    """All looks at git."""
+    """Yield all checks of git."""
     answer = ask("--version")
     if answer is None:
         yield warn("git", "not found", "install git; without it only plain folders can be worked on")

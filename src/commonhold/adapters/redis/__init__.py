@@ -12,11 +12,11 @@ def _no_skew() -> float:
 
 
 def open_redis(url: str, namespace: str, *, skew: Callable[[], float] = _no_skew, seen: Seen | None = None) -> Registry:
-    """The leases of `namespace` on the server at `url`: `redis://`, `rediss://` or `unix://`.
+    """Return the leases of `namespace` on the server at `url`: `redis://`, `rediss://` or `unix://`.
 
     Nothing is sent before the first call. `skew` is seconds added to the server's clock, for tests that move time.
-    `seen` is what this machine was told of last; without it only this process remembers.
-    Raises InputError `STORE_URL_INVALID`, and UsageError `USAGE` where the package `redis` is not installed.
+    `seen` is the newest event that this machine has seen; without it only this process remembers it. Raises InputError
+    `STORE_URL_INVALID`, and UsageError `USAGE` if the package `redis` is not installed.
     """
     try:
         # Only users of Redis need its client, and pay for importing it.

@@ -1,4 +1,4 @@
-"""One connection to a Redis server, which knows whom it leads to."""
+"""One connection to a Redis server, which knows the server at its other end."""
 
 from collections.abc import Callable, Sequence
 from time import monotonic
@@ -32,10 +32,10 @@ class Raw(Protocol):
 
 
 class Connection:
-    """A connection for one thread at a time. Whatever breaks while an answer is awaited closes it."""
+    """A connection for one thread at a time. Any error while an answer is awaited closes it."""
 
     def __init__(self, raw: object, address: str) -> None:
-        """Speak through `raw`, which connects by itself and again after a break, in silence."""
+        """Speak through `raw`, which connects by itself, and silently connects again after a break."""
         self._raw = cast("Raw", raw)
         self._address = address
         self._used_at = 0.0
@@ -43,11 +43,11 @@ class Connection:
         self._raw.redis_connect_func = self._greet
 
     def connect(self) -> None:
-        """Begin. Raises StoreError `STORE_UNSAFE` for a server that leases cannot be trusted to."""
+        """Connect. Raises StoreError `STORE_UNSAFE` for a server that is not safe for leases."""
         self._raw.connect()
 
     def _greet(self, raw: Raw) -> None:
-        """Learn who answers, whenever a connection begins."""
+        """Learn which server answers, whenever a connection begins."""
         raw.on_connect()
         try:
             self.run_id = _checked(_facts(self.ask("INFO")), self._address)
@@ -57,14 +57,14 @@ class Connection:
 
     def ask(self, *command: Argument) -> Reply:
         """Send one command and await its answer."""
-        # The client's own way to put a command into bytes looks at every part of it twice.
+        # The client's own way to put a command into bytes reads every part of it twice.
         self._raw.send_packed_command((pack_command(cast("Any", command)),), check_health=False)
         reply = self._raw.read_response()
         self._used_at = monotonic()
         return reply
 
     def is_usable(self) -> bool:
-        """Whether the other end is still there. It is not looked at right after an answer from there."""
+        """Whether the other end is still there. Right after an answer from there it is not checked."""
         if monotonic() - self._used_at < _TRUSTED_SECONDS:
             return True
         try:
@@ -83,7 +83,7 @@ def _facts(info: bytes) -> dict[str, str]:
 
 
 def _checked(facts: dict[str, str], address: str) -> str:
-    """The run id of a server that leases can be trusted to."""
+    """Return the run id of a server that is safe for leases."""
     version, policy, run_id = (facts.get(name, "") for name in ("redis_version", "maxmemory_policy", "run_id"))
     if not run_id:
         why = "the server does not tell its run id, so fences could not go on safely after a failover"

@@ -1,4 +1,4 @@
-"""Redis's complaints, in our words. The address of a server is shown without user and password."""
+"""Redis's errors, as ours. The address of a server is shown without user and password."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -144,12 +144,12 @@ def lost(fault: exceptions.RedisError, address: str) -> StoreError:
 
 
 def unsafe(why: str, hint: str, address: str) -> StoreError:
-    """The StoreError for a server that leases cannot be trusted to."""
+    """Return the StoreError for a server that is not safe for leases."""
     return StoreError(Code.STORE_UNSAFE, f"{why} ({address})", hint=hint, fields={"address": address})
 
 
 def bad_url(why: str) -> InputError:
-    """The error for a URL that names no server. It is not shown: there may be a password in it."""
+    """Return the error for a URL that names no server. The URL is not shown: it may contain a password."""
     return InputError(
         Code.STORE_URL_INVALID,
         f"the URL of the Redis server makes no sense: {why}",

@@ -1,13 +1,13 @@
 """Leases on a Redis server, decided by a script inside it.
 
-**What is promised.** A command is one script: all of it happens or nothing, at one place in the order of all commands.
-It decides as `commonhold.domain.decide` does. The only clock is the server's (`TIME`); an expiry is a value that is
-compared. Nothing is left to Redis to drop, so no setting but `allkeys-*` (which is refused) can lose a lease.
+**Promises.** A command is one script: it takes effect as a whole or not at all, at one place in the order of all
+commands. It decides as `commonhold.domain.decide` does. The only clock is the server's (`TIME`); an expiry is a value
+that is compared. Nothing is left to Redis to drop, so no setting but `allkeys-*` (which is refused) can lose a lease.
 
-**Fences** are the numbers of events, below 2**53. The count is kept with the run id of the server that counts. It goes
-on from far above where it may have been lost: where none is there (eviction, FLUSHALL, a restart that loaded nothing),
-where another run of a server answers than the one that counted last (restart, failover), or where this process has seen
-more than is stored. Then the next number is the larger of
+**Fences** are the numbers of events, below 2**53. The count is kept with the run id of the server that counts. It jumps
+far ahead if it may have been lost: if there is none (eviction, FLUSHALL, a restart that loaded nothing), if another run
+of a server answers than the one that counted last (restart, failover), or if this process has seen more than is stored.
+Then the next number is the larger of
 
 - 2**20 above the largest number that the server, its log or this process knows of,
 - the milliseconds since 2024 on the server's clock, times 1024.
@@ -16,30 +16,30 @@ So fences go on increasing if the new server knows all but the last million even
 of the old one was at the last fence; and always, for a process that lives on. (The count is never ahead of the clock by
 itself: that would take a million commands a second. Restarts with all data kept, more than one a second, put it ahead.)
 
-**A server that was set back** lacks the event that this machine was told of last (`Seen`). Then every lease and place
-in line there ends, on the record: whoever held it may have released it since, and another been granted the keys. What
-was told is known by its number and by the run id of the server that told it; where that still answers, only a count
-that is too low can show a loss, and where another answers the log is looked into as well. A restart that kept all ends
-nothing.
+**A server that was set back** lacks the newest event that this machine has seen (`Seen`). Then every lease and place in
+line there ends, on the record: its holder may have released it since, and another been granted the keys. The event is
+identified by its number and by the run id of the server that reported it; if that server still answers, only a count
+that is too low can show a loss, and if another answers the log is read as well. A restart that kept all ends nothing.
 
-**What is not promised.**
+**Limits.**
 
 - Redis copies to replicas, and with `appendfsync everysec` to disk, after it has answered. A failover or a crash can
-  lose the last grants: what was leased is free again, and another may be granted it while the first holder knows of
+  lose the last grants: the leased keys are free again, and another may be granted them while the first holder knows of
   nothing. Their fences differ, the second is the higher one; so a write is safe where fences are compared, and nowhere
   else. `WAIT` and `min-replicas-to-write` narrow the gap and do not close it.
-- While two servers both believe to be the primary, each grants, with fences in no order between the two. What one of
-  them forgets when it gives in is not given out again, as above.
+- While two servers both believe to be the primary, each grants, with fences in no order between the two. Numbers that
+  one of them forgets when it gives in are not given out again, as above.
 - A fence may repeat or fall if all data is lost and the clock is set back behind the last fence; or if a server is made
-  a replica, loses events by that, and is made a primary again, without having been restarted and without any command
-  on this namespace having reached another primary meanwhile.
-- A machine that was told of nothing newer than a backup cannot know that the backup was restored. Until another has
-  called that can, a lease of the backup is live.
+  a replica, loses events by that, and is made a primary again, without having been restarted and without any command on
+  this namespace having reached another primary meanwhile.
+- A machine that has seen nothing newer than a backup cannot know that the backup was restored. Until a machine that can
+  has made a call, a lease of the backup is live.
 - A clock that is set forward ends leases early, one that is set back ends them late. Fences are not affected.
 
-**Lost answers.** If the connection breaks after a command was sent, it may have happened or not. A command with a
-request id is sent once more and gets its first answer; so are those that can be repeated anyway: acquire (known by the
-id of the lease), renew (which sets the expiry) and a sign of life. For others a StoreError says that it is not known.
+**Lost answers.** If the connection breaks after a command was sent, it may have been executed or not. A command with a
+request id is sent once more and gets its first answer; so are those that can be repeated anyway: acquire (identified by
+the id of the lease), renew (which sets the expiry) and a sign of life. For others a StoreError says that the outcome is
+unknown.
 """
 
 from collections.abc import Callable, Iterator
@@ -109,7 +109,7 @@ class RedisRegistry:
     def __init__(self, url: str, namespace: str, skew: Callable[[], float], seen: Seen) -> None:
         """Keep the leases of `namespace` on the server at `url`; `skew` is added to its clock.
 
-        `seen` tells a server that lost events from a whole one, and is kept up to date.
+        `seen` distinguishes a server that lost events from a whole one, and is kept up to date.
         """
         self._keys = {name: f"{{commonhold:{namespace}}}:{name}" for name in KEYS}
         self._server = Server(url, tuple(self._keys.values()))
@@ -137,7 +137,7 @@ class RedisRegistry:
         return nullcontext()
 
     def first_outcome(self, holder: str, once: Once) -> Outcome | None:
-        """What this request was answered before."""
+        """Return the first answer to this request; None if it is new."""
         packed_answer = self._server.ask("HGET", self._keys["answers"], request_field(holder, once))
         if packed_answer is None:
             return None
@@ -149,7 +149,7 @@ class RedisRegistry:
 
     @contextmanager
     def read(self) -> Iterator[RedisView]:
-        """Look at one consistent view, as of the first question to it."""
+        """Yield one consistent view, as of the first query to it."""
         yield RedisView(self._server, self._keys)
 
     def now(self) -> Now:
@@ -165,7 +165,7 @@ class RedisRegistry:
 
 
 def _script(command: Command[Any]) -> Script:
-    """The script for a command. What frees something or keeps it as it is runs also when the memory is full."""
+    """Return the script for a command. A command that releases or keeps leases also runs when the memory is full."""
     return load("allow-oom" if isinstance(command, _MAKE_ROOM) else "", *_PARTS)
 
 

@@ -1,4 +1,4 @@
-"""Commands as the scripts take them: their keys split, and all other parts as JSON."""
+"""Commands in the form of the scripts: their keys split, and all other parts as JSON."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -15,8 +15,8 @@ from commonhold.domain.keys import FILE, HEADER, Key
 from commonhold.wire import codec
 
 # Leases are found by entries in one index, which is in byte order: an entry has a place (scheme and path), a first name
-# and the id of the lease, or a holder and the id. This is what stands between the parts of an entry, and what follows
-# it in order. No key and no holder has control characters.
+# and the id of the lease, or a holder and the id. These are the separator of an entry's parts, and the character that
+# follows it in order. No key and no holder has control characters.
 _PART: Final = "\x1e"
 _AFTER_PART: Final = "\x1f"
 _HOLDER: Final = "\x1d"
@@ -56,7 +56,7 @@ def _acquire(command: Acquire) -> Sequence[Argument]:
 
 
 def _fixed(command: Acquire, asked: "_Asked") -> bytes:
-    """The fields of the lease to be that never change, as JSON without its braces."""
+    """Return the fields of the future lease that never change, as JSON without its braces."""
     fields = {
         "id": command.lease_id,
         "task": command.task,
@@ -99,7 +99,7 @@ def _leave(command: Leave) -> Sequence[Argument]:
 
 
 def _plain(command: Command[Any]) -> Sequence[Argument]:
-    """The arguments of a command that is passed on as it is."""
+    """Return the arguments of a command that is passed on unchanged."""
     return _about(getattr(command, "lease_id", ""), command.holder, _asked(command.holder), command)
 
 
@@ -124,10 +124,10 @@ def micro(seconds: float) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """What follows from a holder and the keys that it asks for.
+    """The script arguments that follow from a holder and its requested keys.
 
-    `ends` are both ends of all ranges of entries to look into, each range once; `entries` are how the entries of the
-    lease to be begin. What is packed is MessagePack, but `texts`, which is JSON.
+    `ends` are both ends of all ranges of entries to read, each range once; `entries` are the beginnings of the future
+    lease's entries. Packed values are MessagePack, except `texts`, which is JSON.
     """
 
     texts: msgspec.Raw

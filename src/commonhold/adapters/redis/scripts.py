@@ -1,4 +1,4 @@
-"""The server-side scripts, each put together from named parts: the `.lua` files beside this one."""
+"""The server-side scripts, each composed of named parts: the `.lua` files beside this one."""
 
 import re
 from dataclasses import dataclass
@@ -18,11 +18,11 @@ EPOCH: Final = "redis"
 """The epoch of every instant: the server's clock is wall time, which goes on through a restart."""
 
 KEYS: Final = (
-    "leases",  # hash: leases by id, and beside them what every script looks at: see state.lua
-    "index",  # sorted set: what leases and places in line are found by, in byte order
-    "waiters",  # hash: places in line by id of the lease to be
+    "leases",  # hash: leases by id, and the fields that every script reads: see state.lua
+    "index",  # sorted set: the entries by which leases and places in line are found, in byte order
+    "waiters",  # hash: places in line by id of the future lease
     "values",  # hash: version and JSON by key
-    "lost",  # hash: leases whose work has not been looked for yet, by id
+    "lost",  # hash: leases whose changes have not been searched for yet, by id
     "works",  # hash: number and JSON of partial work, by id of the lease
     "answers",  # hash: fingerprint, kind and JSON of the first answer by holder and request id
     "answered",  # sorted set: holder and request id by when it was answered
@@ -72,7 +72,7 @@ _WORD: Final = re.compile(r'(?<!["\w])[A-Z][A-Z_]+(?!["\w])')
 
 @dataclass(frozen=True, slots=True)
 class Script:
-    """A script, and the name that a server which has run it knows it by."""
+    """A script, and the digest under which a server that has run it knows it."""
 
     source: bytes
     sha: bytes

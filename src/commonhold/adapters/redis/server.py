@@ -1,7 +1,7 @@
-"""The way to one Redis server: its connections, scripts run in one round trip, and what is done about a lost answer.
+"""One Redis server: its connections, scripts run in one round trip, and the handling of a lost answer.
 
 The client's own retries are off: it would send a script again that may have run already. A call is sent a second time
-only where the caller says that this does no harm.
+only if the caller says that this does no harm.
 """
 
 import os
@@ -65,7 +65,7 @@ class Server:
         except BROKEN as fault:
             if not is_harmless:
                 raise lost(fault, self._address) from fault
-        # What broke may have been broken for long: the others, which are as old, are no better.
+        # The connection may have been broken for long: the others, which are as old, are no better.
         self._idle.clear()
         try:
             return self._send(send)
@@ -108,7 +108,7 @@ class Server:
 
 
 def _pool(url: str) -> ConnectionPool:
-    """What makes connections to the server at `url`; which of them are idle is known here alone."""
+    """Return the pool of connections to the server at `url`; which of them are idle is known here alone."""
     try:
         pool = ConnectionPool.from_url(
             url,
@@ -126,7 +126,7 @@ def _pool(url: str) -> ConnectionPool:
 
 
 def _address(url: str) -> str:
-    """Where the server is, without user, password and options."""
+    """Return the address of the server, without user, password and options."""
     parts = urlsplit(url)
     with suppress(ValueError):
         return f"{parts.scheme}://{parts.hostname or ''}{f':{parts.port}' if parts.port else ''}{parts.path}"

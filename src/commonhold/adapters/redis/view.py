@@ -1,4 +1,4 @@
-"""One consistent look at the leases of a namespace."""
+"""One consistent view of the leases of a namespace."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -35,7 +35,7 @@ class _Picture:
 
 
 class RedisView:
-    """The state as it was at the first question. The log is read as it is asked for, up to that instant."""
+    """The state at the time of the first query. The log is read on demand, up to that instant."""
 
     def __init__(self, server: Server, keys: dict[str, str]) -> None:
         """Read through `server`; `keys` are its Redis keys by content."""
@@ -79,7 +79,7 @@ class RedisView:
         return any(not lease.is_live(now) for lease in self.leases())
 
     def lost(self) -> tuple[Lease, ...]:
-        """Leases whose work has not been looked for yet."""
+        """Return leases whose changes have not been searched for yet."""
         return self._picture.lost
 
     def lost_near(self, keys: Sequence[Key]) -> tuple[Lease, ...]:

@@ -1,10 +1,10 @@
-"""Bubblewrap, for machines where it may mount and we may not: everything as it is, but what others hold read-only."""
+"""Bubblewrap, for machines where it may mount and we may not: others' files read-only, everything else as it is."""
 
 from collections.abc import Sequence
 
 
 def prefix(program: str, masked: Sequence[str] = (), kept: Sequence[str] = ()) -> list[str]:
-    """What to put before a command, so that it can write all but what is `masked`, and of that what is `kept`.
+    """Return the prefix of a command with which it can write all but `masked` paths, and the `kept` paths in those.
 
     All are absolute paths. Capabilities would let root undo it.
     """

@@ -15,7 +15,7 @@ def call(number: int, *words: Word) -> int:
 
 
 def mount(source: bytes | None, target: bytes, flags: int) -> None:
-    """Mount without a type and options. Raises OSError."""
+    """Mount without a type or options. Raises OSError."""
     _checked(_LIBC.mount(source, target, None, ctypes.c_ulong(flags), None))
 
 

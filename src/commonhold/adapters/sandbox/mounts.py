@@ -1,7 +1,7 @@
-"""Files and folders that are read-only for this process and all that it starts, while everything else stays as it is.
+"""Files that are read-only for this process and all that it starts, while everything else stays as it is.
 
-Whoever may mount mounts. Others enter a namespace of users for it, in which they are who they are, but files of other
-users seem to be nobody's: programs that need rights of others (`sudo`) do not work there.
+A user that may mount does so. Others enter a user namespace for it, in which they keep their own ids, but files of
+other users seem to have no owner: programs that need other users' rights (`sudo`) do not work there.
 """
 
 import ctypes
@@ -21,14 +21,14 @@ class _Attributes(ctypes.Structure):
 
 
 def mask(paths: list[str], kept: list[str]) -> None:
-    """Make what is at these absolute paths read-only, but for what is `kept` in it. Raises OSError if that cannot be.
+    """Make these absolute paths read-only, except the `kept` ones in them. Raises OSError if that is impossible.
 
-    It is for this process, which has one thread, and all that it becomes and starts; there is no way back, nor after
-    an error. Links, and what is not there, stay as they are.
+    It holds for this process, which has one thread, and for all programs that it becomes or starts; it cannot be
+    undone, not even after an error. Links and missing paths stay as they are.
     """
     _enter()
     kernel.mount(None, b"/", _RECURSIVE | _FOLLOWING)
-    # What is a mount of its own before is none of those that become read-only.
+    # A path that is already a mount of its own does not become read-only with the folder around it.
     for path in filter(_is_there, kept):
         _bind(path)
     for path in filter(_is_there, paths):
@@ -46,7 +46,7 @@ def _enter() -> None:
     except PermissionError:
         user, group = os.geteuid(), os.getegid()
         kernel.unshare(_NEW_USERS | _NEW_MOUNTS)
-        # Whoever is no root must give up to set its groups before it may say which one is its own.
+        # A user other than root must give up setting its groups before it may map its own.
         for name, text in (("setgroups", "deny"), ("uid_map", f"{user} {user} 1"), ("gid_map", f"{group} {group} 1")):
             _tell(f"/proc/self/{name}", text)
 

@@ -21,10 +21,10 @@ _TRY: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """What can make files read-only for one command: `name` is for people. Empty: nothing can.
+    """The means to make files read-only for one command: `name` is for people. Empty: there are none.
 
-    `has_own_users`: programs that need rights of other users do not work in it. `program` is the bubblewrap to be run,
-    if it is that one.
+    `has_own_users`: programs that need rights of other users do not work in it. `program` is the bubblewrap to run, if
+    it is that one.
     """
 
     name: str = ""

@@ -41,7 +41,7 @@ def sqlite_version() -> tuple[int, ...]:
 
 
 def connect(path: str, *, synchronous: str = "FULL", migrations: tuple[str, ...] = MIGRATIONS) -> apsw.Connection:
-    """Open the database at `path`, make or migrate it if need be. The caller is inside the gate.
+    """Open the database at `path`, make or migrate it if necessary. The caller is inside the gate.
 
     Raises StoreError `STORE_UNSAFE`, `STORE_NEWER`, `STORE_CORRUPT`, and apsw's own errors.
     """
@@ -54,7 +54,7 @@ def connect(path: str, *, synchronous: str = "FULL", migrations: tuple[str, ...]
 
 
 def _flush_name_of(folder: str) -> None:
-    """Make a new state folder itself durable: SQLite flushes only what is inside."""
+    """Make a new state folder itself durable: SQLite flushes only the files inside."""
     descriptor = os.open(os.path.dirname(os.path.abspath(folder)), os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         os.fsync(descriptor)
@@ -65,7 +65,7 @@ def _flush_name_of(folder: str) -> None:
 def connect_if_ready(
     path: str, *, synchronous: str = "FULL", migrations: tuple[str, ...] = MIGRATIONS
 ) -> apsw.Connection | None:
-    """Open the database at `path` if nothing has to be made: that needs no gate, so nobody can keep a reader out.
+    """Open the database at `path` if nothing has to be made: that needs no gate, so no writer can keep a reader out.
 
     None if it has to be made or migrated. Raises like `connect`.
     """

@@ -1,4 +1,4 @@
-"""SQLite's complaints, in our words."""
+"""SQLite's errors, as ours."""
 
 import os
 from pathlib import Path
@@ -56,7 +56,7 @@ _FAULTS: Final[tuple[tuple[type[apsw.Error], Code, str, str, float | None], ...]
 
 
 def translate(fault: apsw.Error, path: str) -> StoreError:
-    """The StoreError for what SQLite raised; `path` is the database, for the message."""
+    """Return the StoreError for an error of SQLite; `path` is the database, for the message."""
     fields = {"database": path, "sqlite": f"{type(fault).__name__}: {fault}"}
     if isinstance(fault, apsw.IOError) and _is_full(path):
         # SQLite reports a full disk under its shared index as a general I/O failure.
@@ -75,7 +75,7 @@ def translate(fault: apsw.Error, path: str) -> StoreError:
 
 
 def _without_descriptors() -> StoreError | None:
-    """The error where nothing at all can be opened now: SQLite does not tell why it could not."""
+    """Return the error if nothing at all can be opened now: SQLite does not say why it could not open a file."""
     try:
         os.close(os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC))
     except OSError as fault:

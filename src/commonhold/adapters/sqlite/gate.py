@@ -1,7 +1,7 @@
 """The gate: at most one process writes at a time, and each waits its turn.
 
-`flock` queues waiters fairly, where SQLite's busy timeout lets some starve. The kernel frees the gate when its
-holder dies. Its file also holds the mark: which event was the last, so that a database that lost events is recognised.
+`flock` queues waiters fairly, while SQLite's busy timeout lets some starve. The kernel frees the gate when its holder
+dies. Its file also holds the mark: which event was the last, so that a database that lost events is recognised.
 """
 
 import fcntl
@@ -17,7 +17,7 @@ from commonhold.domain.errors import Code, StoreError
 
 PATIENCE_SECONDS: Final = 60.0
 LOOK_SECONDS: Final = 0.1
-"""How often somebody who waits looks whether the gate is held for good."""
+"""How often a waiter checks whether the gate is held permanently."""
 _FLAGS: Final = os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW
 
 
@@ -38,7 +38,7 @@ class Gate:
     ) -> None:
         """Name the lock file; it and its `folder` are made on first use.
 
-        `is_owned` tells whether somebody holds the gate for good: nobody waits for that.
+        `is_owned` says whether a process holds the gate permanently: then no caller waits for it.
         """
         self.path: Final = path
         self._folder = folder or StateFolder(os.path.dirname(path))
@@ -53,7 +53,8 @@ class Gate:
         """Hold the gate. Raises StoreError `STORE_BUSY` when patience runs out, OSError if the file cannot be made.
 
         Raises StoreError `STORE_UNSAFE` if the lock file that was entered before is not in its place any more: a gate
-        that was moved away or deleted holds nobody back. `is_in_place` looks at it in the caller's way, and at more.
+        that was moved away or deleted excludes no process. `is_in_place` replaces this check by the caller's own, which
+        covers more files.
 
         Threads must take turns: the caller holds a lock of its own around this.
         """
@@ -74,7 +75,7 @@ class Gate:
         return self._depth > 0 and self._opened[0] == os.getpid()
 
     def leave(self) -> None:
-        """Let the next one in. A child that was forked inside has nothing to leave: the lock is its parent's."""
+        """Let the next waiter in. A child that was forked inside has nothing to leave: the lock is its parent's."""
         if not self.is_held:
             return
         self._depth -= 1
@@ -108,18 +109,18 @@ class Gate:
 
     @property
     def identity(self) -> Identity | None:
-        """What tells the lock file that was opened from another one at its place."""
+        """Return the identity of the opened lock file, to recognize another one at its place."""
         return self._identity
 
     def read_mark(self) -> Mark | None:
-        """Return the mark of the last event; None where there is none. Needs no lock: it is written in one step."""
+        """Return the mark of the last event; None if there is none. Needs no lock: it is written in one step."""
         return read_mark(self.path)
 
     def write_mark(self, mark: Mark) -> None:
-        """Leave the mark of the last event that is durable. The caller is inside.
+        """Write the mark of the last event that is durable. The caller is inside.
 
         The first one is flushed: it says that there is a state to lose. The others outlive a process that is killed;
-        after a loss of power, or where the disk has no room, an older mark recognises less.
+        after a loss of power, or if the disk is full, an older mark recognises less.
         """
         descriptor = self._opened[1]
         try:
@@ -128,7 +129,7 @@ class Gate:
             if is_first:
                 os.fsync(descriptor)
             self._is_marked = True
-        except OSError:  # no room, say
+        except OSError:  # a full disk, say
             pass
 
     def _lock(self) -> None:
@@ -165,7 +166,7 @@ def _owned() -> StoreError:
 
 
 class _Waiter:
-    """A thread in the kernel's queue: the wait is fair, and yet it has an end."""
+    """A thread in the kernel's queue: the wait is fair, and still has a timeout."""
 
     def __init__(self, descriptor: int) -> None:
         self.descriptor = descriptor

@@ -1,4 +1,4 @@
-"""Numbers that go on above all that were given, in a database that does not know them."""
+"""Event numbers that continue above all given ones, in a database that does not contain those events."""
 
 from collections.abc import Callable, Iterable
 from typing import Final
@@ -15,7 +15,7 @@ FENCE_GAP: Final = 1_000_000
 
 
 def go_on_above(connection: apsw.Connection, mark: Mark, events: Iterable[Event], at: float) -> bool:
-    """Record events in a database without any, unless somebody else has; return False for one that has others.
+    """Record events in a database without any, unless another process has; return False for one that has others.
 
     The caller is inside the gate. `at` is the wall time.
     """
@@ -30,7 +30,7 @@ def record_above(
 ) -> int:
     """Record events, with numbers above all that were given by the mark; return the number of the last one.
 
-    What the database holds of commits that were not ended is dropped: they ended since, or were lost with their events.
+    Traces in the database of commits that had not ended are dropped: they ended since, or were lost with their events.
     """
     with transaction(connection):
         session = SqliteSession(connection)

@@ -1,4 +1,4 @@
-"""The ground under a state folder: which file system it is on, and whether a state is safe there.
+"""The file system under a state folder, and whether a state is safe there.
 
 SQLite's log needs memory that all its processes share and locks that all of them see. The kernel of one machine gives
 both; neither several machines nor a machine and its guest have them together.
@@ -12,8 +12,8 @@ from typing import Final, NamedTuple
 
 from commonhold.domain.errors import Code, StoreError
 
-# By their types, those of user space without `fuse.`. What is not named here is taken for local: a file system in user
-# space that nobody else mounts is as good as any, since this machine's kernel keeps its locks and its pages.
+# By their types, those of user space without `fuse.`. Types that are missing here are taken for local: a file system in
+# user space that only this machine mounts is as good as any, since its kernel keeps the locks and the pages.
 _SHARED: Final = frozenset(
     {
         *("9p", "acfs", "afpfs", "afs", "auristorfs", "beegfs", "ceph", "cifs", "coda", "davfs", "fakeowner", "fhgfs"),
@@ -41,8 +41,8 @@ class _Mount(NamedTuple):
 
 @lru_cache(maxsize=64)
 def check_ground(folder: str) -> None:
-    """Refuse a state in `folder` where it would not be safe; looked up once a process. Raises `STORE_UNSAFE`."""
-    # First the device: looking at a folder may be what mounts it.
+    """Refuse a state in `folder` if it would not be safe; looked up once a process. Raises `STORE_UNSAFE`."""
+    # First the device: a look at a folder may be the event that mounts it.
     device = device_of(folder)
     kind = kind_of(folder, read_mounts(), device)
     if reason := unsafe(kind):
@@ -63,7 +63,7 @@ def unsafe(kind: str | None) -> str:
 
 
 def read_mounts() -> str:
-    """The system's table of mounts as text; empty where there is none to read."""
+    """Return the system's table of mounts as text; empty if it cannot be read."""
     try:
         if sys.platform == "darwin":
             return _told_by_darwin()
@@ -95,10 +95,10 @@ def device_of(folder: str) -> str:
 
 
 def kind_of(folder: str, mounts: str, device: str = "") -> str | None:
-    """The type of the file system that `folder` is on, by a table of mounts; None where the table does not tell.
+    """Return the type of the file system of `folder`, by a table of mounts; None if the table does not show it.
 
-    The longest mount point above the folder decides, the last of equals; but one that has the folder's own device
-    comes first, since a longer one may lie hidden under a later mount.
+    The longest mount point above the folder decides, the last of equals; but one that has the folder's own device comes
+    first, since a longer one may be hidden under a later mount.
     """
     place = os.path.realpath(folder)
     above = [mount for mount in _mounts(mounts) if _is_under(place, mount.point)]
@@ -130,7 +130,7 @@ def _of_linux(line: str) -> _Mount | None:
 
 
 def _with_spaces(text: str) -> str:
-    """A path in the table, in which blanks are written by their numbers in octal."""
+    """Return a path of the table, in which blanks are written by their octal numbers."""
     if "\\" not in text:
         return text
     import re  # noqa: PLC0415 - loaded here, as below: it takes longer than all else that is done here

@@ -46,10 +46,10 @@ class GroupCommit:
             raise self._fault
 
     def wait(self, number: int) -> None:
-        """Wait until so many transactions are durable. Raises OSError if they may not be.
+        """Wait until this number of transactions is durable. Raises OSError if they may not be.
 
-        A flush that began before the transaction ended says nothing of it, so it waits for the next one, which
-        whoever comes first makes for all.
+        A flush that began before the transaction ended does not cover it, so it waits for the next one, which the first
+        waiter makes for all.
         """
         with self._change:
             while self._durable < number:

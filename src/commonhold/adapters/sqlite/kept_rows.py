@@ -1,4 +1,4 @@
-"""The rows that some queries gave, kept for as long as nothing changes the tables that they look at."""
+"""The rows that some queries returned, cached until the tables that they read are changed."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -8,9 +8,9 @@ from commonhold.adapters.statements import table_written, tables_read
 
 Rows = list[tuple[Any, ...]]
 KEPT: Final = ("journals", "overtaken", "latest_commits", "all_debts", "presences", "messages")
-"""Queries that every look at the state makes, and that give the same nearly always."""
+"""Queries that every view of the state makes, and whose answers seldom change."""
 MOST_KEPT: Final = 1024
-"""So many answers to one query are kept at most: sessions come and go, and each asks for its own."""
+"""The most answers that are cached for one query: sessions come and go, and each asks for its own."""
 
 
 class KeptRows:
@@ -21,20 +21,20 @@ class KeptRows:
         self._rows: dict[str, dict[tuple[object, ...], Rows]] = {name: {} for name in KEPT}
 
     def of(self, query: str) -> dict[tuple[object, ...], Rows] | None:
-        """The answers to a query by its values, to look into and to add to; None for one whose answers are not kept."""
+        """Return the answers to a query by its values, to read and to add to; None if its answers are not cached."""
         answers = self._rows.get(query)
         if answers is not None and len(answers) >= MOST_KEPT:
             answers.clear()
         return answers
 
     def forget_after(self, statement: str) -> None:
-        """Forget the answers that may be others since a statement was run."""
+        """Forget the answers that may have changed since a statement was run."""
         for query in CHANGES.get(statement, ()):
             self._rows[query].clear()
 
 
 def changes(statements: Mapping[str, str], kept: tuple[str, ...] = KEPT) -> dict[str, tuple[str, ...]]:
-    """Which of the `kept` queries look at a table that a statement writes, by the names of the statements."""
+    """Return which of the `kept` queries read a table that a statement writes, by the names of the statements."""
     looked_at = {name: tables_read(statements[name]) for name in kept}
     written = {name: table_written(sql) for name, sql in statements.items()}
     return {

@@ -1,4 +1,4 @@
-"""The mark of the last event, kept outside of the database: it tells a database that lost events from a whole one."""
+"""The mark of the last event, kept outside of the database: it shows whether a database lost events."""
 
 import os
 from collections.abc import Callable
@@ -12,15 +12,15 @@ from commonhold.domain.errors import Code, StoreError
 RESET: Final = "commonhold doctor --reset-state"
 LOG: Final = "-wal"
 LOGS: Final = (LOG, "-shm")
-"""How the names of a database's log and of its shared index end."""
+"""The suffixes of a database's log and of its shared index."""
 _FORM: Final = Struct("<8sQdQQ")
 HEAD: Final = b"chmark1\n"
 
 
 class Mark(NamedTuple):
-    """An event that was durable: its number, and the wall time that tells it from another one of that number.
+    """An event that was durable: its number, and the wall time that distinguishes it from another one of that number.
 
-    `database` is the inode of the file that it was written to; 0 where that is not known.
+    `database` is the inode of the file that it was written to; 0 if that is unknown.
     """
 
     sequence: int
@@ -29,9 +29,9 @@ class Mark(NamedTuple):
 
     @classmethod
     def read(cls, descriptor: int) -> "Mark | None":
-        """Return the mark at the beginning of a file; None where there is none.
+        """Return the mark at the beginning of a file; None if there is none.
 
-        Of a file that is a copy the inode of the database is not told: that was copied, too.
+        If the file is a copy, the inode of the database is left out: that was copied, too.
         """
         data = os.pread(descriptor, _FORM.size, 0)
         if len(data) < _FORM.size or not data.startswith(HEAD):
@@ -49,7 +49,7 @@ class Mark(NamedTuple):
         return rows == [(self.at,)]
 
     def has_log_of_another(self, path: str) -> bool:
-        """Whether the log beside the database at `path` was written for another file, which SQLite cannot tell."""
+        """Whether the log beside the database at `path` was written for another file, which SQLite does not notice."""
         try:
             is_other = os.stat(path).st_ino != self.database != 0
             return is_other and os.stat(path + LOG).st_size > 0
@@ -58,7 +58,7 @@ class Mark(NamedTuple):
 
 
 def read_mark(path: str) -> Mark | None:
-    """Return the mark in the file at `path`; None where there is none. Needs no lock: it is written in one step."""
+    """Return the mark in the file at `path`; None if there is none. Needs no lock: it is written in one step."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
     except OSError:
@@ -70,7 +70,7 @@ def read_mark(path: str) -> Mark | None:
 
 
 def missing(connection: apsw.Connection, read: Callable[[], Mark | None]) -> Mark | None:
-    """Return the mark that `read` gives if the database lacks the event that is marked."""
+    """Return the mark that `read` returns if the database lacks the marked event."""
     mark = read()
     if mark is None or mark.is_in(connection):
         return None

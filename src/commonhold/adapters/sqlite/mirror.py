@@ -1,7 +1,7 @@
-"""A store whose owner is alone with it: its leases are in memory too, so a decision needs no query.
+"""A store with a single owner: its leases are in memory too, so a decision needs no query.
 
-So are the answers to some other queries. The tables stay the truth: whatever is recorded goes there first, in the same
-transaction, and a transaction that is taken back takes the mirror with it.
+So are the answers to some other queries. The tables stay the truth: every event is recorded there first, in the same
+transaction, and a transaction that is rolled back takes the mirror with it.
 """
 
 import os
@@ -30,16 +30,16 @@ from commonhold.domain.exhaustion import exhausted
 class MirroredStore(SqliteStore):
     """A store that this process owns; `own` must be called before anything else.
 
-    Among its threads the gate has a lock of its own, which is taken before that of the connection: who looks at the
-    state waits for a transaction, not for what somebody does inside the gate.
+    Among its threads the gate has a lock of its own, which is taken before that of the connection: a reader waits for a
+    transaction, not for the work of another thread inside the gate.
 
-    What a thread has written is durable when it has left the gate: all that leave at about the same time share a flush,
-    and nobody is kept out of the gate by it. So others may see, and build on, what is not durable yet; what they build
-    becomes durable with it or after it.
+    A thread's writes are durable when it has left the gate: all that leave at about the same time share a flush, which
+    keeps no thread out of the gate. So others may see, and build on, writes that are not durable yet; their own writes
+    become durable with them or after them.
     """
 
     def __init__(self, folder: str | StateFolder, *, synchronous: str = "FULL") -> None:
-        """As any store; what FULL asks SQLite to flush is flushed by whoever waits for it."""
+        """As any store; but the flushes that FULL asks of SQLite are made by the threads that wait for them."""
         self._is_flushed = synchronous.upper() == "FULL"
         super().__init__(folder, synchronous="NORMAL" if self._is_flushed else synchronous)
         self._index: LeaseIndex | None = None
@@ -150,7 +150,7 @@ class MirroredStore(SqliteStore):
         self._gate_lock.release()
 
     def own(self) -> None:
-        """Enter the gate for good, after whoever came before: it is this very process that the gate is said to have."""
+        """Hold the gate permanently, after all earlier waiters: the gate names this very process as its owner."""
         self._gate = Gate(os.path.join(os.path.dirname(self.path), GATE), folder=self._state_folder)
         super().own()
         with self.read():  # so that a lost state is reported before anyone is served
@@ -167,7 +167,7 @@ class MirroredStore(SqliteStore):
 
     @contextmanager
     def _reading(self) -> Iterator[SqliteSession]:
-        """One consistent view, without a transaction: nobody else writes, and threads take turns."""
+        """One consistent view, without a transaction: there are no other writers, and threads take turns."""
         with self._threads:
             try:
                 yield self._begin(self._connection(), is_for_writing=False)
@@ -184,7 +184,7 @@ class MirroredStore(SqliteStore):
                 with self._flushing():
                     self._group.check()
                 yield session
-        except BaseException:  # whatever stopped it, the mirror may be ahead of the tables
+        except BaseException:  # whatever the exception, the mirror may be ahead of the tables
             self._index, self._kept = None, KeptRows()
             raise
 
@@ -209,7 +209,7 @@ class MirroredSession(Indexed, SqliteSession):
     """A transaction that answers about leases from memory."""
 
     def __init__(self, connection: apsw.Connection, index: LeaseIndex, kept: KeptRows, *, is_for_writing: bool) -> None:
-        """Answer from `index` and from `kept`, which are what the tables behind `connection` hold."""
+        """Answer from `index` and from `kept`, which mirror the tables behind `connection`."""
         SqliteSession.__init__(self, connection, is_for_writing=is_for_writing)
         self._index = index
         self._kept = kept
@@ -219,7 +219,7 @@ class MirroredSession(Indexed, SqliteSession):
         rows = None if answers is None else answers.get(values)
         if rows is None:
             rows = super()._rows(name, *values)
-            self._kept.forget_after(name)  # some statements both change and tell
+            self._kept.forget_after(name)  # some statements both change and return rows
             if answers is not None:
                 answers[values] = rows
         return rows
@@ -231,12 +231,12 @@ class MirroredSession(Indexed, SqliteSession):
 
     @property
     def has_waiters(self) -> bool:
-        """Whether anybody stands in line."""
+        """Whether any holder waits in line."""
         return self._index.has_waiters
 
-    def _may_hold(self, table: str) -> bool:  # noqa: ARG002 - what is asked for is kept, so no sign is looked for
+    def _may_hold(self, table: str) -> bool:  # noqa: ARG002 - the rows are cached, so no sign is needed
         return True
 
     def follow(self, recorded: Recorded) -> None:
-        """Bring the mirror up to an event that was just recorded."""
+        """Apply an event that was just recorded to the mirror."""
         self._index.apply(recorded)

@@ -1,4 +1,4 @@
-"""The files behind an open database: SQLite goes on with those that it opened, whatever is at their paths by then."""
+"""The files behind an open database: SQLite keeps using those that it opened, whatever is at their paths by then."""
 
 import os
 import time
@@ -26,7 +26,7 @@ class OpenFiles:
         self.database: Final = self._known[0][1][1]
         """The inode of the database."""
         self.gate: Final = identity_at(gate)
-        """What tells the gate from another one; None where there was none."""
+        """The identity of the gate, to recognize another one; None if there was none."""
         if self.gate:
             self._known.append((gate, self.gate))
         self._settled: tuple[Identity, int] | None = None
@@ -34,7 +34,7 @@ class OpenFiles:
     def are_in_place(self) -> bool:
         """Whether each is still the file at its path, so that newcomers open these same files.
 
-        Mostly one look at the folder tells: its time stamp changes with every name in it.
+        One look at the folder is usually enough: its time stamp changes with every name in it.
         """
         try:
             folder = os.stat(self._folder)

@@ -1,4 +1,4 @@
-"""Going on after the database was lost, or replaced by one that has not all events."""
+"""Continue after the database was lost, or replaced by one that lacks events."""
 
 import os
 from collections.abc import Callable, Iterable
@@ -21,8 +21,8 @@ from commonhold.domain.events import Event
 def reset(folder: str, events: Callable[[SqliteSession], Iterable[Event]], at: float) -> bool:
     """Take a state that has lost events into use again: with the database that is there, else with a new one.
 
-    `events` gives what is recorded in it, with numbers above all that were given before; `at` is the wall time. Returns
-    whether anything was lost: where nothing was, nothing is done. Raises StoreError, as `STORE_OWNED` while a daemon
+    `events` returns the events to record in it, with numbers above all that were given before; `at` is the wall time.
+    Returns whether anything was lost: if not, nothing is done. Raises StoreError, as `STORE_OWNED` while a daemon
     lives.
     """
     path = os.path.join(folder, DATABASE)

@@ -1,4 +1,4 @@
-"""A second mark of the last event, beside the state folder: it stays as it is when that is restored or deleted."""
+"""A second mark of the last event, beside the state folder: it stays when that is restored or deleted."""
 
 import os
 from contextlib import suppress
@@ -13,9 +13,9 @@ _FLAGS: Final = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
 class SecondMark:
     """The mark of the last event in a file beside the state folder at `folder`.
 
-    There is none where the folder itself has a hidden name: it lies among the files of a project, as the mark would.
-    It is not flushed: after a loss of power it recognises less. One that was copied says nothing: it came with a copy
-    of the repository, perhaps a moment after the state folder, while the original was at work.
+    There is none if the folder itself has a hidden name: it lies among the files of a project, as the mark would. It is
+    not flushed: after a loss of power it recognises less. One that was copied says nothing: it came with a copy of the
+    repository, perhaps a moment after the state folder, while the original was at work.
     """
 
     def __init__(self, folder: str) -> None:
@@ -25,12 +25,12 @@ class SecondMark:
         self._descriptor = -1
 
     def read(self) -> Mark | None:
-        """Return the mark; None where there is none, or it was copied here."""
+        """Return the mark; None if there is none, or it was copied here."""
         mark = read_mark(self._path) if self._path else None
         return mark if mark and mark.database else None
 
     def write(self, mark: Mark) -> None:
-        """Leave the mark of the last event that is durable, where it can be left."""
+        """Write the mark of the last event that is durable, if it can be written."""
         if self._path:
             with suppress(OSError):
                 if self._descriptor < 0:
@@ -38,7 +38,7 @@ class SecondMark:
                 mark.write(self._descriptor, os.fstat(self._descriptor).st_ino)
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         if self._descriptor >= 0:
             os.close(self._descriptor)
             self._descriptor = -1

@@ -56,7 +56,7 @@ _LAST: Final = "\U0010ffff"
 _COMPRESSION_LEVEL: Final = 1
 SQL: Final = load()
 _SPARSE: Final = ("waiters", "lost", "overtaken")
-"""Tables that mostly hold nothing, in the order in which the query for signs tells of them."""
+"""Tables that are usually empty, in the order of the query for signs."""
 _FILLS: Final = {name: table for name, sql in SQL.items() if (table := table_written(sql)) in _SPARSE}
 
 
@@ -92,7 +92,7 @@ class SqliteSession:
         return self._next_sequence
 
     def _may_hold(self, table: str) -> bool:
-        """Whether one of the sparse tables may hold anything; one query tells of all of them."""
+        """Whether one of the sparse tables may hold anything; one query covers all of them."""
         return table in (self._look() if self._filled is None else self._filled)
 
     def _look(self) -> set[str]:
@@ -155,7 +155,7 @@ class SqliteSession:
 
     @property
     def has_waiters(self) -> bool:
-        """Whether anybody may stand in line."""
+        """Whether any holder may wait in line."""
         return self._may_hold("waiters")
 
     def waiter(self, lease_id: str) -> Waiter | None:
@@ -163,7 +163,7 @@ class SqliteSession:
         return self._body("waiter_by_id", Waiter, lease_id)
 
     def values(self) -> tuple[KeyValue, ...]:
-        """What all keys carry that ever carried anything."""
+        """Return the values of all keys that ever had one."""
         return tuple(KeyValue(*row) for row in self._rows("all_values"))
 
     def value(self, key: str) -> KeyValue | None:
@@ -180,7 +180,7 @@ class SqliteSession:
         return bool(self._rows("any_expired", now.epoch, now.ticks))
 
     def lost(self) -> tuple[Lease, ...]:
-        """Leases whose work has not been looked for yet."""
+        """Return leases whose changes have not been searched for yet."""
         return self._bodies("all_lost", Lease) if self._may_hold("lost") else ()
 
     def lost_near(self, keys: Sequence[Key]) -> tuple[Lease, ...]:
@@ -255,12 +255,12 @@ class SqliteSession:
         return tuple(Sighting(*row) for row in self._rows("sightings", holder, worktree, json_text(list(keys))))
 
     def seen_by_others(self, holder: str, worktree: str, keys: Iterable[str]) -> tuple[tuple[str, Sighting], ...]:
-        """What everybody else last saw of `keys`."""
+        """Return the last reads of `keys` by all other sessions."""
         rows = self._rows("seen_by_others", holder, worktree, json_text(list(keys)))
         return tuple((who, Sighting(*seen)) for who, *seen in rows)
 
     def seen(self, worktree: str) -> tuple[str, ...]:
-        """The keys of all that anybody has seen."""
+        """Return all keys that any session has read."""
         return tuple(key for (key,) in self._rows("seen", worktree))
 
     def overtaken(self, holder: str, worktree: str) -> tuple[Overtaken, ...]:
@@ -268,7 +268,7 @@ class SqliteSession:
         return self._bodies("overtaken", Overtaken, holder, worktree) if self._may_hold("overtaken") else ()
 
     def record(self, events: Iterable[Event], at: float) -> None:
-        """Append events and bring the tables up to them."""
+        """Append events, and apply them to the tables."""
         for event in events:
             sequence = self.next_sequence
             kind, encoded = codec.encode_event(event)
@@ -296,19 +296,19 @@ class SqliteSession:
         """Take note of an event that was just recorded."""
 
     def remember(self, holder: str, request_id: str, answer: StoredAnswer, at: float) -> None:
-        """Keep the first answer to a request."""
+        """Store the first answer to a request."""
         kind, body = kept.encode_answer(answer.answer)
         self._run("add_answer", holder, request_id, at, answer.fingerprint, kind, body.decode())
 
     def keep(self, contents: Iterable[tuple[str, bytes]], at: float) -> None:
-        """Keep bytes by hash; bytes that are there already are only marked as kept anew."""
+        """Store bytes by hash; the time of bytes that are there already is updated."""
         for content_hash, data in contents:
             self._run("touch_content", at, content_hash)
             if not self._connection.changes():
                 self._run("keep_content", content_hash, at, zlib.compress(data, _COMPRESSION_LEVEL))
 
     def drop_before(self, contents_at: float, answers_at: float) -> None:
-        """Forget contents, with who saw what, and answers that were last kept before these wall times."""
+        """Forget contents, reads and answers that were last stored before these wall times."""
         for name in ("drop_contents", "drop_sightings", "drop_overtaken", "drop_messages"):
             self._run(name, contents_at)
         self._run("drop_answers", answers_at)
@@ -332,7 +332,7 @@ class SqliteSession:
         return self._bodies("presences", Presence, worktree)
 
     def attend(self, presence: Presence) -> None:
-        """Keep that a session is at work."""
+        """Record that a session is at work."""
         self._run("attend", presence.holder, presence.worktree, codec.encode(presence).decode())
 
     def depart(self, holder: str, worktree: str) -> None:
@@ -358,7 +358,7 @@ class SqliteSession:
         return self._bodies("proposals", Proposal, worktree)
 
     def propose(self, proposals: Iterable[Proposal]) -> None:
-        """Keep what tools are about to write."""
+        """Store the writes that tools are about to make."""
         for each in proposals:
             self._run("propose", each.worktree, each.path, each.holder, each.call, codec.encode(each).decode())
 
@@ -368,18 +368,18 @@ class SqliteSession:
             self._run("withdraw", each.worktree, each.path, each.holder, each.call)
 
     def begin(self, root: str, holder: str, intent: str, writes: Sequence[Write]) -> Journal:
-        """Write a commit down before its first file is touched."""
+        """Record a commit before its first file is touched."""
         draft = Journal(0, root, holder, intent, tuple(writes))
         (row,) = self._rows("begin_journal", codec.encode(draft).decode())
         return replace(draft, id=row[0])
 
     def end(self, journal_id: int) -> None:
-        """Strike a commit out of the journal."""
+        """Remove a commit from the journal."""
         self._run("end_journal", journal_id)
 
 
 def json_text(texts: list[str]) -> str:
-    """A JSON list, as a statement takes it."""
+    """Return a JSON list, as a statement takes it."""
     return codec.encode(texts).decode()
 
 
@@ -400,7 +400,7 @@ def _commits(rows: Iterable[tuple[Any, ...]]) -> tuple[tuple[Recorded, Committed
 
 @lru_cache(maxsize=64)
 def _known_event(kind: str, body: str) -> Event:
-    """One commit of thousands of files is asked for once for each of them."""
+    """Decode an event, cached: a commit of thousands of files is read once for each of them."""
     return codec.decode_event(kind, body)
 
 
@@ -480,8 +480,8 @@ def _on_waived(_: SqliteSession, event: DebtWaived, *__: object) -> Iterable[Sta
     yield "settle_debt", (event.worktree, event.key)
 
 
-# The statements, with their values, that bring the tables up to an event, which is also given as it was recorded, and
-# in JSON. Other events change no table.
+# The statements, with their values, that apply an event to the tables, which is also given as it was recorded, and in
+# JSON. Other events change no table.
 _PROJECTIONS: Final[dict[type[Event], Callable[[SqliteSession, Any, Recorded, str], Iterable[Statement]]]] = {
     LeaseGranted: _on_granted,
     LeaseRenewed: _on_changed,

@@ -36,17 +36,17 @@ COMMIT: Final = "COMMIT"
 class SqliteStore:
     """Durable state in a folder. Threads of one process take turns; a forked child opens its own connection.
 
-    SQLite remembers its file locks by process, in memory that fork copies: a child would believe that it holds what
-    only its parent does, and its commits would vanish. So fork closes the connection first; both sides reopen.
+    SQLite remembers its file locks by process, in memory that fork copies: a child would believe that it holds its
+    parent's locks, and its commits would vanish. So fork closes the connection first; both sides reopen.
     """
 
     def __init__(
         self, folder: str | StateFolder, *, synchronous: str = "FULL", migrations: tuple[str, ...] = MIGRATIONS
     ) -> None:
-        """Use the folder at `folder`; it and the database are made on first use, but not by who has used it before.
+        """Use the folder at `folder`; it and the database are made on first use.
 
-        `synchronous` is SQLite's pragma. FULL survives power loss; NORMAL may roll back the last grants, and with
-        them their fences, so it is for measuring only.
+        A session that has used them before does not make them again. `synchronous` is SQLite's pragma. FULL survives
+        power loss; NORMAL may roll back the last grants, and with them their fences, so it is for measuring only.
         """
         self._state_folder = folder if isinstance(folder, StateFolder) else StateFolder(folder)
         self._folder = folder = self._state_folder.path
@@ -68,7 +68,7 @@ class SqliteStore:
 
     @property
     def path(self) -> str:
-        """Where the database is."""
+        """The path of the database."""
         return self._path
 
     @contextmanager
@@ -82,7 +82,7 @@ class SqliteStore:
                 self._gate.leave()
 
     def read(self) -> AbstractContextManager[SqliteSession]:
-        """Look at one consistent view. Where there is no state yet, looking makes none."""
+        """Read one consistent view. If there is no state yet, reading makes none."""
         return nullcontext(self._session) if self._session is not None and self._is_inside() else self._reading()
 
     def write(self) -> AbstractContextManager[SqliteSession]:
@@ -98,7 +98,7 @@ class SqliteStore:
         return self.write()
 
     def _is_inside(self) -> bool:
-        """Whether this very thread of this very process is inside the transaction that is under way."""
+        """Whether this very thread of this very process is inside the open transaction."""
         return self._inside == threading.get_ident()
 
     @contextmanager
@@ -175,9 +175,9 @@ class SqliteStore:
             raise exhausted(fault) or unusable(self._folder, fault) from fault
 
     def own(self) -> None:
-        """Enter the gate for good, as the only one who uses the state: what was read stays true until one writes.
+        """Hold the gate permanently, as the only user of the state: reads stay true until this process writes.
 
-        Everybody else is kept out until `close`, or until this process dies.
+        All other processes are kept out until `close`, or until this process dies.
         """
         with self._threads:
             self._enter_gate()
@@ -194,7 +194,7 @@ class SqliteStore:
         with self._threads:
             if self._opened and self._opened[0] == os.getpid():
                 if self._files and not self._files.are_in_place():
-                    # By its path SQLite would delete the log that others use by now.
+                    # SQLite would delete the log by its path, which others use by now.
                     self._opened[1].config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
                 self._opened[1].close()
                 self._opened = self._files = None
@@ -202,7 +202,7 @@ class SqliteStore:
             self._second_mark.close()
 
     def before_fork(self) -> None:
-        """Wait until no thread is inside, and let nothing open through the fork. `after_fork` must follow."""
+        """Wait until no thread is inside, and leave nothing open through the fork. `after_fork` must follow."""
         self._threads.acquire()
         if not self._gate.is_held and not (self._opened and self._opened[1].in_transaction):
             self.close()
@@ -227,7 +227,7 @@ class SqliteStore:
         return True
 
     def _check_never_used(self) -> None:
-        """Refuse to take a database that is not there for one that was never made."""
+        """Refuse to treat a missing database as one that was never made."""
         self._state_folder.use()
         if self._gate.read_mark() is not None:
             raise gone(self._path)
@@ -238,7 +238,7 @@ class SqliteStore:
         return self._opened_here()
 
     def _opened_here(self) -> apsw.Connection:
-        """The same for a caller that has just checked the files, as everyone who enters the gate does."""
+        """Return the same for a caller that has just checked the files, as every caller that enters the gate does."""
         pid = os.getpid()
         if self._opened and self._opened[0] == pid:
             return self._opened[1]

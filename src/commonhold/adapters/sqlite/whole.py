@@ -1,4 +1,4 @@
-"""Opening a database that lacks nothing, by the checks of the store, for who only glances at it."""
+"""Open a database that lacks nothing, by the checks of the store, for a caller that only reads a little."""
 
 import os
 
@@ -13,10 +13,10 @@ GATE = "gate"
 
 
 def opened_whole(folder: str) -> apsw.Connection | None:
-    """A connection to the database in a state folder, if the store would open it and find nothing to do or to refuse.
+    """Return a connection to the database in a state folder, if the store would find nothing to do or to refuse.
 
-    None where there is no state, or one to be made, migrated, refused or gone on with after a loss: that is for the
-    store. Raises StoreError and apsw's own errors as `connect_if_ready` does.
+    None if there is no state, or one to be made, migrated, refused or continued after a loss: that is for the store.
+    Raises StoreError and apsw's own errors as `connect_if_ready` does.
     """
     path, gate = os.path.join(folder, DATABASE), os.path.join(folder, GATE)
     mark = read_mark(gate)

@@ -1,4 +1,4 @@
-"""What every file of a working tree was at one moment, so that whoever changed it need not say so."""
+"""The state of every file of a working tree at one moment, so that changes are found without any report of them."""
 
 from commonhold.adapters.survey.surveyor import Change, Survey, Surveyor
 

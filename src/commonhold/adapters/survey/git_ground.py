@@ -1,4 +1,4 @@
-"""Where git, called by a shell command, writes beside its own folder. All paths are absolute."""
+"""The files that git, called by a shell command, writes outside of its own folder. All paths are absolute."""
 
 import glob
 import os
@@ -17,15 +17,15 @@ from commonhold.app.shell_writes import Target
 
 _MAGIC: Final = re.compile(r"[:!^(]")
 _MOST: Final = 100
-"""Of more files it is said that any may be written."""
+"""If there are more files, the answer is that any file may be written."""
 _UNKNOWN: Final = "."
 _BEFORE_NAME: Final = 2
-"""So many columns stand before a file's name: how many lines are new, and gone."""
+"""The number of columns before a file's name: how many lines are new, and gone."""
 
 
 @dataclass
 class _Look:
-    """One look at the working tree; what differs from HEAD is asked for once, and only if it matters."""
+    """One view of the working tree; its differences from HEAD are read once, and only if they matter."""
 
     git: Git
     _changed: list[str] | None = field(default=None)
@@ -41,11 +41,11 @@ class _Look:
         return self._changed
 
     def _differing(self, pair: str) -> list[str] | None:
-        """The files that differ between two commits; None where git cannot tell."""
+        """Return the files that differ between two commits; None if git cannot answer."""
         done = self.git.run("diff", "--name-only", "--no-renames", "-z", pair, "--")
         if done.returncode == 0:
             return self._places(done.stdout)
-        # A stash that is not there yet is made by the same command, of what differs now.
+        # A stash that is not there yet is made by the same command, of the present differences.
         return self.changed if pair.startswith("stash@") else None
 
     def _places(self, *told: bytes) -> list[str]:
@@ -53,7 +53,7 @@ class _Look:
         return [os.path.join(self.git.root, name) for name in names]
 
     def _patched(self, words: tuple[str, ...], folder: str) -> list[str] | None:
-        """The files of some patches, also by the names that they had; None where git cannot tell."""
+        """Return the files of some patches, also by their old names; None if git cannot answer."""
         here = Git(folder)
         told = [here.run("apply", "--numstat", "-z", *way, *words) for way in ((), ("--reverse",))]
         if any(done.returncode for done in told):
@@ -66,7 +66,7 @@ class _Look:
         return written_by(call, lambda word: is_revision(here, word))
 
     def moved(self, written: Written, folder: str) -> list[str] | None:
-        """The files that a move of the whole working tree writes; None where that cannot be told."""
+        """Return the files that a move of the whole working tree writes; None if they are unknown."""
         is_wider = written.anywhere or written.changed or written.paths
         if is_wider or not (written.compared or written.patched):
             return None
@@ -88,7 +88,7 @@ class _Look:
 
 
 def of_git(git: Git, cwd: str, command: Sequence[str]) -> tuple[Target, ...]:
-    """What the calls of git in a command write in the working tree of `git`; it runs in the folder `cwd`."""
+    """Return the paths in the working tree of `git` that a command's git calls write; it runs in the folder `cwd`."""
     look = _Look(git)
     targets: list[Target] = []
     for call, folder in _calls(git, cwd, command):
@@ -97,9 +97,9 @@ def of_git(git: Git, cwd: str, command: Sequence[str]) -> tuple[Target, ...]:
 
 
 def moved_paths(git: Git, call: GitCall, folder: str) -> frozenset[str] | None:
-    """The paths in the working tree of `git` that a call in a folder writes as it moves to, or joins, another commit.
+    """Return the paths that a call of `git` in a folder writes as it moves to, or joins, another commit.
 
-    None where that cannot be told.
+    The paths are in the working tree of `git`. None if they are unknown.
     """
     look = _Look(git)
     places = look.moved(look.of(call, folder), folder)
@@ -122,5 +122,5 @@ def _calls(git: Git, cwd: str, command: Sequence[str]) -> Iterator[tuple[GitCall
 
 
 def _words(found: ShellCall) -> tuple[str, ...]:
-    # What is known only when it runs may be anything.
+    # A word that is known only when the command runs may be anything.
     return tuple(_UNKNOWN if word is None else word for word in found.argv)

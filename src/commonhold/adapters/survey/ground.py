@@ -1,4 +1,4 @@
-"""What a shell command finds: the working tree around it, and what it is about to write there."""
+"""The surroundings of a shell command: the working tree around it, and the files that it is about to write there."""
 
 import glob
 import os
@@ -17,7 +17,7 @@ from commonhold.app.shell_writes import Target, targets_of
 from commonhold.domain.keys import can_be_named
 
 _MAX_TARGETS: Final = 500
-"""Of more files no more are leased: one lease is on so many at most."""
+"""Files beyond this number are not leased: one lease covers at most this many."""
 _MAX_KEPT: Final = 2000
 _ANY_IGNORED: Final = (0, 1)
 
@@ -45,12 +45,12 @@ class Ground:
 
     @property
     def git(self) -> Git | None:
-        """How git is asked here."""
+        """Return git for this working tree."""
         return Git(self.root) if self.repository.git_dir else None
 
     @cached_property
     def named(self) -> tuple[Named, ...]:
-        """What the command plainly writes in this working tree; also by git, beside git's own folder. Found once."""
+        """Return the paths that the command plainly writes here; also by git, but outside of its folder. Found once."""
         targets = (*targets_of(self.command), *self._by_git())
         found = dict.fromkeys((path, target) for target in targets for path in self._paths(target))
         return tuple(dict.fromkeys(filter(None, (self._named(path, target) for path, target in found))))
@@ -59,7 +59,7 @@ class Ground:
         is_called = any(each.name == "git" for each in commands_in(self.command))
         if not (self.git and is_called):
             return ()
-        # Loaded here: most commands call no git, and what git is about to do takes much to tell.
+        # Loaded here: most commands call no git, and finding git's writes takes much code.
         from commonhold.adapters.survey.git_ground import of_git  # noqa: PLC0415
 
         return of_git(self.git, self.cwd, self.command)
@@ -81,13 +81,13 @@ class Ground:
         return Named(name) if self._can_be_there(path) else None
 
     def _own_repository(self, path: str) -> str | None:
-        """The repository inside of this one that a path is in: that is its own concern."""
+        """Return the repository inside of this one that a path is in: the path belongs to that one."""
         parts = path.split("/")
         folders = ("/".join(parts[:size]) for size in range(1, len(parts) + 1))
         return next((f"{each}/" for each in folders if os.path.lexists(self.place(f"{each}/.git"))), None)
 
     def _can_be_there(self, path: str) -> bool:
-        """Whether the nearest thing above a path that is there is a folder."""
+        """Whether the nearest existing parent of a path is a folder."""
         folder = path.rpartition("/")[0]
         while folder and not os.path.lexists(self.place(folder)):
             folder = folder.rpartition("/")[0]
@@ -95,7 +95,7 @@ class Ground:
 
     @cached_property
     def concern(self) -> tuple[Named, ...]:
-        """The same without what git ignores: that is nobody's concern."""
+        """Return the same without the paths that git ignores."""
         ignored = set(self._ignored([each.path for each in self.named if each.path]))
         return tuple(each for each in self.named if each.path not in ignored)
 
@@ -106,7 +106,7 @@ class Ground:
         return tuple(islice(named, _MAX_TARGETS))
 
     def _ignored(self, paths: Sequence[str]) -> list[str]:
-        """Those of some paths that git would ignore, as files or, where nothing is there yet, as folders."""
+        """Return those of some paths that git would ignore, as files or, if nothing is there yet, as folders."""
         if self.git is None or not paths:
             return []
         forms = [form for path in paths for form in (path, f"{path.rstrip('/')}/")]
@@ -116,7 +116,7 @@ class Ground:
         return [path for path in paths if path in found]
 
     def nobodys_in(self, folder: str) -> list[str]:
-        """The paths in a held folder that stay writable: git's own files, and what git ignores."""
+        """Return the paths in a held folder that stay writable: git's own files, and ignored files."""
         if self.git is None or self.repository.git_dir is None:
             return []
         told = self.git.ask(
@@ -140,11 +140,11 @@ class Ground:
         return os.path.exists(place) and not os.path.islink(place)
 
     def place(self, path: str) -> str:
-        """Where a path of this working tree is on the disk."""
+        """Return the place on the disk of a path of this working tree."""
         return os.path.join(self.root, path.rstrip("/")) if path else self.root
 
     def _inside(self, place: str) -> str | None:
-        """The path in this working tree, links followed; None of what is elsewhere, or git's own."""
+        """Return the path in this working tree, links followed; None if it is outside, or git's own."""
         plain = os.path.normpath(place)
         real = os.path.realpath(os.path.join(os.path.realpath(os.path.dirname(plain)), os.path.basename(plain)))
         if real != self.root and not real.startswith(f"{self.root}/"):

@@ -1,4 +1,4 @@
-"""Which files of a working tree count, and which of them are what git has of them."""
+"""The files of a working tree that count, and those among them that equal git's objects."""
 
 import os
 from collections.abc import Collection, Iterator, Sequence
@@ -13,7 +13,7 @@ from commonhold.adapters.index.plain_rules import PlainRules
 from commonhold.adapters.index.state import Tree
 from commonhold.domain.keys import can_be_named
 
-# Whatever is in the index, what of it differs or is gone, and what is not in it.
+# The files in the index, those of them that differ or are gone, and those that are not in it.
 _LIST: Final = (
     "ls-files",
     "-z",
@@ -29,7 +29,7 @@ _LIST_AMONG: Final = ("ls-files", "-z", "-v", "--stage", "--cached", "--others",
 _LITERAL: Final = {"GIT_LITERAL_PATHSPECS": "1"}
 _REGULAR: Final = ("100644", "100755")
 _AS_STAGED: Final = "H"
-"""The tag of what is as git's object says, if git has looked: others differ, or git was told not to look at them."""
+"""The tag of a file that equals git's object, if git has looked: others differ, or git has orders not to look."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ def listed(root: str, git: Git | None, patterns: Sequence[str]) -> Listed:
 
 
 def listed_among(root: str, git: Git, patterns: Sequence[str], paths: Collection[str]) -> frozenset[str]:
-    """Those of some files that count, as `listed` would tell."""
+    """Return those of some files that count, as in `listed`."""
     if not paths:
         return frozenset()
     excluding = tuple(OwnRules(root, patterns).told_to_git())
@@ -70,7 +70,7 @@ def listed_among(root: str, git: Git, patterns: Sequence[str], paths: Collection
 
 
 def _left_out(git: Git, excluding: Sequence[str], paths: Collection[str] = ()) -> set[str]:
-    """What is in git's index and ignored by us all the same; among `paths`, if there are any."""
+    """Return the files in git's index that we ignore all the same; only those among `paths`, if there are any."""
     if not excluding:
         return set()
     words = ("ls-files", "-z", "--cached", "--ignored", *excluding, "--", *paths)
@@ -78,7 +78,7 @@ def _left_out(git: Git, excluding: Sequence[str], paths: Collection[str] = ()) -
 
 
 def _entries(told: bytes) -> Iterator[tuple[str, str | None]]:
-    """Each file with the object that it has according to git's index; None where it differs, or is in no index.
+    """Yield each file with its object in git's index; None if it differs, or is in no index.
 
     Links and repositories inside this one are left out: they are no files.
     """

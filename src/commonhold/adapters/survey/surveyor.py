@@ -1,4 +1,4 @@
-"""Looking at a working tree before something is done to it, and finding afterwards what differs."""
+"""Survey a working tree before an action, and find the differences afterwards."""
 
 import os
 import stat
@@ -18,17 +18,17 @@ from commonhold.app.options import DEFAULT_MAX_FILE_BYTES
 from commonhold.regions.region import hash_bytes, hash_of
 
 MAX_READ_BYTES: Final = 200_000_000
-"""So much is read at one look; files beyond that are told by their stamps."""
+"""The bytes that one survey reads at most; files beyond that are known by their stamps."""
 MOST_SINCE: Final = 1000
-"""Where more files may have changed since the last look at everything, everything is looked at again."""
+"""If more files may have changed since the last full survey, a full survey is made again."""
 
 Keep = Callable[[Sequence[bytes]], object]
-"""Keeps bytes, so that they can be had again by their hashes."""
+"""Stores bytes, so that they can be found again by their hashes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """A file as it was: its content hash, or, where it was not read, its stamp alone."""
+    """The old state of a file: its content hash, or, if it was not read, its stamp alone."""
 
     hash: str | None
     stamp: stamps.Stamp | None
@@ -38,9 +38,9 @@ class Seen:
 class Survey:
     """A working tree at one moment.
 
-    As everything was looked at last, `clean` files had the bytes of git's objects, and the `loose` ones were read.
-    `since` are the files that may have changed after that, as they are now (None: no file). So two surveys with the
-    same `clean` and `loose` differ at most in `since`.
+    At the last full survey, `clean` files had the bytes of git's objects, and the `loose` ones were read. `since` are
+    the files that may have changed after that, as they are now (None: no file). So two surveys with the same `clean`
+    and `loose` differ at most in `since`.
     """
 
     clean: Mapping[str, str]
@@ -71,9 +71,9 @@ class Survey:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A file that differs: content hashes before and after, None where there is no file.
+    """A file that differs: content hashes before and after, None if there is no file.
 
-    Of one that `is_unread` (it was too large) no bytes are kept, and nothing but that it differs is known.
+    If it `is_unread` (it was too large) no bytes are stored, and nothing but the difference is known.
     """
 
     path: str
@@ -83,9 +83,9 @@ class Change:
 
 
 class Surveyor:
-    """Surveys one working tree. Where the kernel reports what changes, a look costs only what has changed.
+    """Surveys one working tree. If the kernel reports changes, a survey reads only changed files.
 
-    What it has read it remembers by stamps, so that a look at everything reads little, too.
+    Files that were read are remembered by their stamps, so that a full survey reads little, too.
     """
 
     def __init__(
@@ -96,7 +96,7 @@ class Surveyor:
         ignored: Sequence[str] = (),
         max_file_bytes: int = DEFAULT_MAX_FILE_BYTES,
     ) -> None:
-        """Survey the tree at `root`, without what `ignored` names."""
+        """Survey the tree at `root`, without the paths that `ignored` names."""
         self._root = root
         self._git = git
         self._ignored = tuple(ignored)
@@ -108,7 +108,7 @@ class Surveyor:
         self._lock = threading.Lock()
 
     def look(self, keep: Keep) -> Survey:
-        """What the files are now; `keep` gets what git could not give back. Raises StoreError `GIT_FAILED`."""
+        """Return the present files; `keep` gets the bytes that git cannot restore. Raises StoreError `GIT_FAILED`."""
         with self._lock:
             last, self._last = self._last, None
             told = self._watched.changed()
@@ -133,10 +133,10 @@ class Surveyor:
         return Survey(found.clean, seen)
 
     def _brought_up(self, last: Survey, told: Told, new: list[bytes]) -> Survey | None:
-        """The last survey, updated with the files that may have changed since; None if there are too many.
+        """Return the last survey, updated with the files that may have changed since; None if there are too many.
 
-        What has several links may change without being reported. Which file is the same as one that has got another
-        link shows only in a look at everything.
+        Files with several links may change without being reported. Only a full survey shows which files share an inode
+        with one that has got another link.
         """
         named = {*told.files, *told.restaged, *last.inside(told.gone)}
         if len(named) + len(last.since) + len(self._linked) > MOST_SINCE:
@@ -171,7 +171,7 @@ class Surveyor:
         return seen
 
     def _stamp(self, path: str) -> stamps.Stamp | None:
-        """The stamp of a regular file; None where there is none."""
+        """Return the stamp of a regular file; None if there is none."""
         try:
             status = os.lstat(f"{self._root}/{path}")
         except OSError:
@@ -186,7 +186,7 @@ class Surveyor:
             return file.read()
 
     def changes(self, before: Survey, after: Survey, keep: Keep) -> tuple[Change, ...]:
-        """What differs between two looks, in the order of paths. The bytes before are kept."""
+        """Return the differences between two surveys, in the order of paths. The bytes before are stored."""
         suspects = sorted(path for path in _suspects(before, after) if _differs(path, before, after))
         was = self._was(before, suspects, keep)
         found = []
@@ -197,7 +197,7 @@ class Surveyor:
         return tuple(change for change in found if change.is_unread or change.before != change.after)
 
     def _was(self, before: Survey, paths: Iterable[str], keep: Keep) -> dict[str, str | None]:
-        """The hashes that files had; git is asked for the bytes of those that it has."""
+        """Return the old hashes of files; git is asked for the bytes of those that it has."""
         hashes = {path: seen.hash if (seen := before.seen(path)) else None for path in paths}
         objects = {path: content for path in hashes if (content := before.object_of(path))}
         contents = checked_out(self._git, objects) if objects and self._git else {}
@@ -222,7 +222,7 @@ def _linked(root: str, paths: Iterable[str]) -> Iterator[str]:
             status = lstat(f"{root}/{path}")
             if status.st_nlink > 1 and stat.S_ISREG(status.st_mode):
                 yield path
-        except OSError:  # it is gone: whatever comes in its place is reported
+        except OSError:  # it is gone: a later file in its place is reported
             continue
 
 
@@ -236,7 +236,7 @@ def _suspects(before: Survey, after: Survey) -> set[str]:
 
 
 def _differs(path: str, before: Survey, after: Survey) -> bool:
-    """Whether a file may differ: of one that was not read, its stamp tells."""
+    """Whether a file may differ: for one that was not read, its stamp decides."""
     if before.object_of(path) or after.object_of(path):
         return before.object_of(path) != after.object_of(path)
     was, now = before.seen(path), after.seen(path)

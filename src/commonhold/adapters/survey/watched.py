@@ -1,7 +1,7 @@
-"""Which files of a working tree may have changed since they were looked at last, as the kernel reports it.
+"""The files of a working tree that may have changed since the last survey, as the kernel reports them.
 
-What is reported is a hint where to look, never what is found there. Where the report may be incomplete (a queue that
-overflowed, a folder that cannot be watched, other rules about what is ignored) everything has to be looked at again.
+A report only says which paths to read, never their content. If the report may be incomplete (a queue that overflowed, a
+folder that cannot be watched, other ignore rules) everything must be read again.
 """
 
 import os
@@ -35,7 +35,7 @@ Ground = tuple[tuple[str, stamps.Stamp | None], ...]
 class Told:
     """The files that may have changed, and the folders that are gone, with all in them.
 
-    Of the files `restaged` git's index says something else than before: whether they count may have changed.
+    For the files in `restaged` git's index has changed: whether they count may have changed.
     """
 
     files: frozenset[str]
@@ -63,11 +63,11 @@ class Watched:
         """Whether every change since `begin` will be reported, or the report said to be incomplete."""
 
     def begin(self) -> bool:
-        """Watch all folders that count, unless that is so already; whether they are watched now.
+        """Watch all folders that count, unless they are watched already; return whether they are watched now.
 
-        It comes before a look at everything: what changes during that look is reported. Raises StoreError `GIT_FAILED`.
+        Call it before a full survey: changes during that survey are reported. Raises StoreError `GIT_FAILED`.
         """
-        # Of what the project counts although git ignores it git cannot tell the folders.
+        # Git cannot list the folders of files that the project counts although git ignores them.
         if self.is_begun or self._git is None or self._is_closed or self._own.has_exceptions():
             return self.is_begun
         self._watch.close()
@@ -81,9 +81,9 @@ class Watched:
         return self.is_begun
 
     def changed(self) -> Told | None:
-        """What may have changed since this was asked last; None where it may be anything. Raises as `begin`."""
+        """Return the possible changes since the last call; None if anything may have changed. Raises as `begin`."""
         told = self._watch.changes() if self.is_begun else None
-        self.is_begun = False  # until this has succeeded nothing is relied on: what was reported will not come again
+        self.is_begun = False  # until this has succeeded nothing is relied on: those reports will not come again
         if told is None or self._git is None or any(path.rpartition("/")[2] in _DECIDING for path in told.files):
             return None
         now = _ground(place for place, _ in self._ground)
@@ -91,7 +91,7 @@ class Watched:
             return None
         restaged = self._restaged(self._git) if self._index in told.files else frozenset[str]()
         below = self._below_new(told)
-        # What git has where nothing is watched, since git ignores that folder, is to be watched from now on.
+        # A file of git's in an unwatched folder, which git ignores, must be watched from now on.
         unwatched = {path.rpartition("/")[0] for path in restaged}.difference(self._folders)
         if below is None or any(_is_folder(f"{self._root}/{folder}") for folder in unwatched):
             return None
@@ -101,16 +101,16 @@ class Watched:
         return Told(frozenset((*files, *below)), told.gone, frozenset(filter(can_be_named, restaged)))
 
     def _restaged(self, git: Git) -> frozenset[str]:
-        """The files of which git's index says something else than when it was looked at last."""
+        """Return the files whose entries in git's index have changed since the last look."""
         before, self._staged = self._staged, _staged(git)
         return frozenset(map(_path_of, before ^ self._staged))
 
     def _is_ours(self, path: str) -> bool:
-        """Whether a key can name what is at a path, and it is not in a repository inside of this one."""
+        """Whether a key can name the path, and it is not in a repository inside of this one."""
         return can_be_named(path) and path.rpartition("/")[0] not in self._inner
 
     def _below_new(self, told: Changes) -> list[str] | None:
-        """The files in folders that came; None where these cannot be watched."""
+        """Return the files in new folders; None if these cannot be watched."""
         if told.gone:
             self._folders = {path for path in self._folders if not _is_in_any(path, told.gone)}
             self._inner = {path for path in self._inner if not _is_in_any(path, told.gone)}
@@ -123,10 +123,10 @@ class Watched:
         return self._follow(self._entered(came, frozenset()), frozenset()) if came else []
 
     def _follow(self, level: Collection[str], sure: Collection[str]) -> list[str] | None:
-        """Watch these folders and those in them; the files there. `sure` are folders that count whatever git says."""
+        """Watch these folders and those in them; return their files. `sure` are folders that count anyway."""
         found: list[str] = []
         while level:
-            # First they are watched, then looked into: what comes in between is reported.
+            # First they are watched, then read: changes in between are reported.
             if not self._watch.begin(self._folders.union(level)):
                 return None
             self._folders.update(level)
@@ -134,7 +134,7 @@ class Watched:
             for folder in level:
                 try:
                     files, folders = self._listed(folder)
-                except OSError:  # it has gone, or may not be looked into
+                except OSError:  # it has gone, or may not be read
                     return None
                 found += files
                 below += folders
@@ -201,7 +201,7 @@ def _place_of_index(git: Git) -> str:
 
 
 def _staged(git: Git) -> frozenset[bytes]:
-    """The entries of git's index: what it has of which file."""
+    """Return the entries of git's index: the object of each file."""
     return frozenset(git.ask("ls-files", "-z", "--stage").split(b"\0")[:-1])
 
 
@@ -210,10 +210,10 @@ def _path_of(entry: bytes) -> str:
 
 
 def _places(git: Git) -> list[str]:
-    """What git decides by beside its index and what lies in the working tree: all files of rules and settings."""
+    """Return the files behind git's decisions, beside index and working tree: all files of rules and settings."""
     asked = [word for name in _OF_GIT for word in ("--git-path", name)]
     own = os.fsdecode(git.ask("rev-parse", *asked)).splitlines()
-    # Each setting comes with the file that it is in, and then with its own name.
+    # Each setting comes with its file, and then with its own name.
     told = os.fsdecode(git.run("config", "--list", "--show-origin", "--name-only", "-z").stdout).split("\0")
     files = {each.removeprefix(_FROM_FILE) for each in told[::2] if each.startswith(_FROM_FILE)}
     home = os.path.expanduser("~")

@@ -1,4 +1,4 @@
-"""Type checkers, spoken to as language servers: what they newly say of a change, before it is made."""
+"""Type checkers, used as language servers: their new complaints about a change, before it is made."""
 
 import os
 from collections.abc import Mapping
@@ -14,6 +14,6 @@ __all__ = ["Checkers", "CopyCheckers", "Patience", "ServerChecker", "open_checke
 
 
 def open_checkers(root: str, environment: Mapping[str, str] | None = None) -> TypeChecker:
-    """All checkers that are known, for the working tree at `root`. No process is started before it is asked."""
+    """Return all known checkers, for the working tree at `root`. The first query starts the first process."""
     given = dict(os.environ) if environment is None else environment
     return Checkers([ServerChecker(server, root, given) for server in SERVERS])

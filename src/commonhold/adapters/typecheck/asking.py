@@ -1,4 +1,4 @@
-"""Asking one server about two states of the files: in the working tree, or in a mirror where files come and go."""
+"""Ask one server about two states of the files: in the working tree, or in a mirror if files come and go."""
 
 import os
 from collections.abc import Callable, Collection, Mapping
@@ -28,9 +28,9 @@ class Patience:
 
 
 class Asking:
-    """The server that stays in the working tree, and those that come and go. Not for two threads at once.
+    """The server that stays in the working tree, and those that come and go. Not safe for two threads at once.
 
-    All that a server does wrong is raised as ServerFault, and the disk's faults as OSError.
+    Every fault of a server is raised as ServerFault, and the disk's faults as OSError.
     """
 
     def __init__(self, server: Server, root: str, environment: Mapping[str, str], patience: Patience) -> None:
@@ -42,7 +42,7 @@ class Asking:
         self._compared_last: frozenset[str] = frozenset()
 
     def compare(self, program: str, case: Case) -> TypeReport:
-        """What the server newly says, by `program`."""
+        """Return the new complaints of the server, by `program`."""
         if case.going or (case.coming and not self._server.sees_unsaved):
             return self._in_mirror(program, case)
         return self._in_place(program, case)
@@ -63,10 +63,10 @@ class Asking:
         return _compared(dialogue, case, deadline)
 
     def _bring_up_to_date(self, dialogue: Dialogue, case: Case) -> None:
-        """Let it see the disk again.
+        """Show it the disk again.
 
-        What was compared last stays shown until now: if that was committed, it is what is on disk, and all that the
-        server worked out about it holds. What is shown and was not changed since stays shown for the same reason.
+        The files of the last comparison stay shown until now: if they were committed, they equal the disk, and the
+        server's results about them stay valid. Files that are shown and unchanged since stay shown for the same reason.
         """
         changed = self._disk.changes()
         doubtful = dialogue.shown() & (self._compared_last | changed.keys()) - case.before.keys()
@@ -97,7 +97,7 @@ class Asking:
 
 
 def _nothing() -> None:
-    """Files only change."""
+    """Do nothing: files only change."""
 
 
 def _compared(dialogue: Dialogue, case: Case, deadline: Deadline, between: Callable[[], None] = _nothing) -> TypeReport:
@@ -127,7 +127,7 @@ def _late(silent: Collection[str], case: Case, deadline: Deadline) -> str:
 
 
 def _bring_about(dialogue: Dialogue, folder: str, case: Case) -> None:
-    """Let files come and go in a mirror."""
+    """Create and delete the files in a mirror, and report that to the server."""
     for path, content in case.coming.items():
         put(folder, path, content)
     for path in case.going:

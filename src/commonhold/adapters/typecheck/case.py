@@ -1,4 +1,4 @@
-"""What a comparison looks at: the texts of some files, before and after."""
+"""The subject of a comparison: the texts of some files, before and after."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
@@ -22,18 +22,18 @@ class Case:
     unread: tuple[str, ...]
 
     def changed(self) -> frozenset[str]:
-        """The files whose text is another afterwards, or that come or go."""
+        """The files whose text changes, or that come or go."""
         return frozenset(dict(self.before.items() ^ self.after.items()))
 
     def without(self, paths: Collection[str]) -> "Case":
-        """The same, but for some files."""
+        """Return the same, without some files."""
         before = {path: text for path, text in self.before.items() if path not in paths}
         after = {path: text for path, text in self.after.items() if path not in paths}
         return replace(self, before=before, after=after)
 
 
 def look_up(root: str, changes: Mapping[str, bytes | None], also: Collection[str]) -> Case:
-    """The files in `changes` and `also`, in this order, with what is on disk as what was before."""
+    """Return the files in `changes` and `also`, in this order, with the texts on disk as those before."""
     on_disk = {path: read(root, path) for path in (*changes, *also)}
     old = {path: content for path, content in on_disk.items() if content is not None}
     new = {path: content for path, content in {**old, **changes}.items() if content is not None}

@@ -1,4 +1,4 @@
-"""A type checker that is a language server. It never raises: what it cannot do, it tells."""
+"""A type checker that is a language server. It never raises: it reports its failures."""
 
 import os
 import shlex
@@ -30,7 +30,7 @@ class ServerChecker:
         patience: Patience | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Nothing is started yet. `environment` is what the server gets, and where its program is looked for."""
+        """Start nothing yet. `environment` is the environment of the server; its program is searched for there."""
         self._server, self._root, self._environment = server, os.path.realpath(root), environment
         self._patience = patience or Patience()
         self._asking = Asking(server, self._root, environment, self._patience)
@@ -39,7 +39,7 @@ class ServerChecker:
         self._was_late = False
 
     def compare(self, changes: Mapping[str, bytes | None], also: Collection[str] = ()) -> TypeReport:
-        """What it says of these files once the changes are made, less what it says before."""
+        """Return its complaints about these files once the changes are made, less those before."""
         mine = {path: content for path, content in changes.items() if self._server.language_of(path)}
         if not mine:
             return TypeReport()
@@ -78,7 +78,7 @@ class ServerChecker:
         return replace(report, new=new, unchecked=unchecked, why="; ".join(filter(None, (late, _without(case.unread)))))
 
     def _unanswered(self, fault: Unanswered) -> TypeReport:
-        """It may be reading a large project yet, so it is ended only when it is late twice in a row."""
+        """Report the timeout; only a second one in a row ends the server: it may still be reading a large project."""
         if self._was_late:
             return self._failed(fault, 'if it stays so, switch it off in the settings: types = "off"')
         self._was_late = True

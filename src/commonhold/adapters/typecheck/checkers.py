@@ -6,14 +6,14 @@ from commonhold.app.typing import TypeChecker, TypeReport
 
 
 class Checkers:
-    """Asks each in turn; one that has no file among the changes says nothing."""
+    """Asks each in turn; one that has no file among the changes reports nothing."""
 
     def __init__(self, checkers: Sequence[TypeChecker]) -> None:
         """They are closed with this."""
         self._checkers = tuple(checkers)
 
     def compare(self, changes: Mapping[str, bytes | None], also: Collection[str] = ()) -> TypeReport:
-        """What all of them newly say, and why some could not be asked."""
+        """Return the new complaints of all, and why some could not be asked."""
         reports = [checker.compare(changes, also) for checker in self._checkers]
         return TypeReport(
             tuple(one for report in reports for one in report.new),

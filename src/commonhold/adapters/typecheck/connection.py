@@ -1,7 +1,7 @@
-"""A child process that is spoken to by JSON-RPC on its standard input and output.
+"""A child process that speaks JSON-RPC on its standard input and output.
 
-Three threads serve it, so that nothing it does can stop its caller: one reads, one writes (a server that does not read
-fills the pipe), one keeps the last of what it says on standard error.
+Three threads serve it, so that it can never block its caller: one reads, one writes (a server that does not read fills
+the pipe), one keeps the end of its standard error.
 """
 
 import os
@@ -30,15 +30,15 @@ class Peer(Protocol):
     """Our side of the conversation, called by the thread that reads."""
 
     def answer(self, method: str, params: object) -> object:
-        """What is answered to a request of the server's. Raises LookupError for a method that is not known."""
+        """Return the answer to a request of the server. Raises LookupError for an unknown method."""
         ...
 
     def hear(self, method: str, params: object) -> None:
-        """Take in what the server tells."""
+        """Take a notification of the server."""
         ...
 
     def lose(self, fault: ServerFault) -> None:
-        """Know that nothing more will come."""
+        """Take the fault after which nothing more will come."""
         ...
 
 
@@ -59,29 +59,29 @@ class Deadline:
     """A moment by which all must be done."""
 
     def __init__(self, seconds: float) -> None:
-        """So many seconds from now."""
+        """Set it this many seconds from now."""
         self.seconds = seconds
         self._at = time.monotonic() + seconds
 
     def left(self) -> float:
-        """How many seconds are left, never less than none."""
+        """Return how many seconds are left, never less than zero."""
         return max(0.0, self._at - time.monotonic())
 
     def half(self) -> "Deadline":
-        """The moment when half of what is left will be over."""
+        """The moment when half of the remaining time will be over."""
         return Deadline(self.left() / 2)
 
 
 class Asked:
-    """A request that was sent, and where its answer will be."""
+    """A request that was sent, and the place of its answer."""
 
     def __init__(self, number: int) -> None:
-        """A request is known by its number."""
+        """Begin unanswered; the number identifies the request."""
         self.number = number
         self.future: Future[Any] = Future()
 
-    def wait(self, deadline: Deadline) -> Any:  # noqa: ANN401 - an answer is what the server makes it
-        """The answer. Raises ServerFault: Unanswered, ErrorAnswer, or what became of the connection."""
+    def wait(self, deadline: Deadline) -> Any:  # noqa: ANN401 - the server chooses the type of its answer
+        """Return the answer. Raises ServerFault: Unanswered, ErrorAnswer, or the fault of the connection."""
         try:
             return self.future.result(deadline.left())
         except (FutureTimeoutError, CancelledError) as fault:
@@ -89,10 +89,10 @@ class Asked:
 
 
 class Connection:
-    """The process, in a group of its own that is ended as one, and what is under way with it."""
+    """The process, in a group of its own that is ended as one, and its open requests."""
 
     def __init__(self, command: Sequence[str], folder: str, environment: Mapping[str, str], peer: Peer) -> None:
-        """Start it in `folder`. Raises ServerFault where that cannot be done."""
+        """Start it in `folder`. Raises ServerFault if that is impossible."""
         try:
             self._process = subprocess.Popen(
                 command,
@@ -137,7 +137,7 @@ class Connection:
         self._send({"method": method, "params": params})
 
     def give_up(self) -> None:
-        """Let the server stop working on requests whose answers nobody waits for any more."""
+        """Cancel requests whose answers no caller waits for any more."""
         with self._lock:
             numbers = list(self._pending)
             self._pending.clear()
@@ -145,9 +145,9 @@ class Connection:
             self.tell("$/cancelRequest", {"id": number})
 
     def end(self) -> None:
-        """Kill all that is in its group; idempotent."""
+        """Kill all processes of its group; idempotent."""
         if self._fault is not None:
-            self._has_exited.wait(_SHORT_SECONDS)  # so that its own exit status is told, not that it was killed
+            self._has_exited.wait(_SHORT_SECONDS)  # so that its own exit status is reported, not the kill
         if self._process.returncode is None:
             self._was_killed = not self._has_exited.is_set()
             # It is not reaped yet, so its group cannot be another's.
@@ -210,7 +210,7 @@ class Connection:
             return {"error": {"code": _METHOD_NOT_FOUND, "message": f"there is no {method} here"}}
 
     def _fail(self, fault: ServerFault) -> None:
-        """Let nobody wait for what will not come."""
+        """Fail all open requests: their answers will not come."""
         with self._lock:
             self._fault = fault
             waiting = list(self._pending.values())
@@ -248,5 +248,5 @@ def _error(message: Message) -> ErrorAnswer | None:
 
 
 def _stream(stream: IO[bytes] | None) -> IO[bytes]:
-    """A pipe that was asked for is there."""
+    """Return a pipe that was requested, so it exists."""
     return cast("IO[bytes]", stream)

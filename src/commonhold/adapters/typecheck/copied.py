@@ -1,4 +1,4 @@
-"""Checking files that lie in no working tree: those of a commit, in a copy of their own."""
+"""Checking files that are in no working tree: those of a commit, in a copy of their own."""
 
 import os
 import shutil
@@ -17,24 +17,24 @@ from commonhold.domain.errors import StoreError
 Fill = Callable[[str], None]
 """Make the copy in an empty folder. Raises OSError or StoreError."""
 
-# What is asked but once has to read the project first, and no later call has any use of that.
+# A server that is asked only once must read the project first, and no later call profits from that.
 PATIENCE: Final = Patience(60.0, 30.0)
-# What a project has installed is in no commit, and without it nothing that is imported from there has a type.
+# Installed packages are in no commit, and without them imported names have no types.
 _INSTALLED: Final = (".venv", "node_modules")
 
 
 class CopyCheckers:
-    """All checkers that are known. The copy is made once one that is there has to look at files of its languages."""
+    """All known checkers. The copy is made once an installed one has to check files of its languages."""
 
     def __init__(self, fill: Fill, worktree: str, environment: Mapping[str, str] | None = None) -> None:
-        """Let `fill` make the copy; what is installed is that of the working tree at `worktree`."""
+        """Let `fill` make the copy; installed packages are those of the working tree at `worktree`."""
         self._fill, self._worktree = fill, worktree
         self._environment = dict(os.environ) if environment is None else environment
         self._scratch = ""
         self._checkers: Checkers | None = None
 
     def compare(self, changes: Mapping[str, bytes | None], also: Collection[str] = ()) -> TypeReport:
-        """What they say of these files once the changes are made, less what they say before."""
+        """Return their complaints about these files once the changes are made, less those before."""
         if self._checkers is None and self._is_one_there(changes):
             try:
                 self._checkers = self._checkers_in(self._copy())
@@ -43,11 +43,11 @@ class CopyCheckers:
                 return TypeReport(
                     why=f"types were not compared: there is no copy to look at ({fault}); mend that first"
                 )
-        # Where none is there, each says so before it looks at any file.
+        # If there is none, each says so before it looks at any file.
         return (self._checkers or self._checkers_in(self._worktree)).compare(changes, also)
 
     def close(self) -> None:
-        """End the processes, and leave nothing of the copy; idempotent."""
+        """End the processes, and delete the copy; idempotent."""
         if self._checkers is not None:
             self._checkers.close()
             self._checkers = None

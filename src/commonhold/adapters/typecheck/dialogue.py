@@ -1,4 +1,4 @@
-"""What is said between us and one language server that was started in one folder."""
+"""The dialogue between us and one language server that was started in one folder."""
 
 import os
 import threading
@@ -34,7 +34,7 @@ _CAPABILITIES: Final = {
     },
     "window": {"workDoneProgress": True},
 }
-# A server asks for these, and goes on as long as it gets any answer.
+# A server requests these, and goes on after any answer.
 _REFRESH: Final = "workspace/diagnostic/refresh"
 _AGREED: Final = frozenset(
     {
@@ -52,9 +52,9 @@ _AGREED: Final = frozenset(
 
 
 class Dialogue:
-    """A server that has been greeted, and the files that it was shown. Nothing here is for two threads at once.
+    """A server that has been greeted, and the files that it was shown. Not safe for two threads at once.
 
-    Whatever it does that it should not is raised as ServerFault; it is of no use from then on, except after Unanswered.
+    Every fault of the server is raised as ServerFault; it is of no use from then on, except after Unanswered.
     """
 
     def __init__(
@@ -64,8 +64,8 @@ class Dialogue:
         self._server, self._root = server, root
         self._versions: dict[str, int] = {}
         self._texts: dict[str, str] = {}
-        self._known: dict[str, Said] = {}  # what it answered since it was last told anything
-        self._is_other = threading.Event()  # it wants to be asked again
+        self._known: dict[str, Said] = {}  # its answers since the last message to it
+        self._is_other = threading.Event()  # the server wants to be asked again
         self._untold: set[str] = set()
         self._published = Published()
         self.connection = Connection((program, *server.arguments), root, environment, self)
@@ -75,7 +75,7 @@ class Dialogue:
             raise self._ended(fault) from fault
 
     def show(self, texts: Mapping[str, str]) -> None:
-        """Let it see these texts by path, whatever is on disk, until it is shown others or `hide` is called."""
+        """Show it these texts by path, whatever is on disk, until it is shown others or `hide` is called."""
         for path, text in texts.items():
             if path not in self._texts:
                 opened = {"languageId": self._server.language_of(path), "text": text}
@@ -85,7 +85,7 @@ class Dialogue:
             self._texts[path] = text
 
     def hide(self, paths: Iterable[str]) -> None:
-        """Let it see these as they are on disk."""
+        """Let it see these files as they are on disk."""
         hidden = [path for path in paths if self._texts.pop(path, None) is not None]
         for path in hidden:
             self._tell("didClose", path, {})
@@ -96,7 +96,7 @@ class Dialogue:
         return frozenset(self._texts)
 
     def tell_of(self, changes: Mapping[str, Change]) -> None:
-        """Let it know what changed on disk."""
+        """Report changes on disk to it."""
         if changes:
             self._known.clear()
             self._untold -= changes.keys()
@@ -104,7 +104,7 @@ class Dialogue:
             self.connection.tell("workspace/didChangeWatchedFiles", {"changes": listed})
 
     def tell_when_hidden(self, paths: Iterable[str]) -> None:
-        """Let it know only then that these changed on disk: it is shown what is there, so nothing differs before."""
+        """Report changes of these files only when they are hidden: until then the server is shown the text on disk."""
         self._untold.update(paths)
 
     def shows(self, path: str, text: str | None) -> bool:
@@ -112,9 +112,9 @@ class Dialogue:
         return text is not None and self._texts.get(path) == text
 
     def diagnostics(self, paths: Collection[str], deadline: Deadline) -> dict[str, Said]:
-        """What it finds wrong in files that it was shown: of those that it answered about in time.
+        """Return its complaints about files that it was shown: of those that it answered about in time.
 
-        Raises ServerFault where that is none of them.
+        Raises ServerFault if it answered about none of them.
         """
         try:
             if isinstance(self._server.diagnostics, Push):
@@ -130,7 +130,7 @@ class Dialogue:
         self.connection.end()
 
     def answer(self, method: str, params: object) -> object:
-        """What a server asks of an editor."""
+        """Return the answer to a server's request to its editor."""
         if method == "workspace/configuration":
             items = params.get("items") if isinstance(params, dict) else None
             return [self._setting(item) for item in (items if isinstance(items, list) else ())]
@@ -145,17 +145,17 @@ class Dialogue:
         raise LookupError(method)
 
     def hear(self, method: str, params: object) -> None:
-        """Take in the diagnostics among what it tells."""
+        """Take the diagnostics among its notifications."""
         if method == "textDocument/publishDiagnostics" and isinstance(params, dict):
             path = self._path(params.get("uri"))
             self._published.take(path, params.get("version"), params.get("diagnostics"))
 
     def lose(self, fault: ServerFault) -> None:
-        """Let nobody wait for what it will not tell any more."""
+        """Fail all open requests: the server will not answer any more."""
         self._published.lose(fault)
 
     def _ended(self, fault: ServerFault) -> ServerFault:
-        """The fault as it is told of a server that is not there any more."""
+        """Return the fault with the reason why the server has ended."""
         self.connection.end()
         return ServerFault(f"{fault}{self.connection.last_words()}")
 
@@ -234,7 +234,7 @@ class Dialogue:
 
 
 def _said(path: str, items: object) -> Said:
-    """The errors among diagnostics: a warning is an opinion, and the project says by its settings what is an error."""
+    """Return the errors among diagnostics: a warning is an opinion, and the project's settings decide on errors."""
     if not isinstance(items, list):
         raise ServerFault("answered with no list of diagnostics")
     return tuple(_diagnostic(path, item) for item in items if _is_error(item))
@@ -250,5 +250,5 @@ def _diagnostic(path: str, item: Mapping[str, Any]) -> Diagnostic:
         message = str(item["message"])
     except (KeyError, TypeError, ValueError) as fault:
         raise ServerFault("answered with what is no diagnostic") from fault
-    # What follows an empty line is advice, and speaks of this machine.
+    # The text after an empty line is advice, and mentions this machine.
     return Diagnostic(path, line, message.partition("\n\n")[0], str(item.get("code", "")))

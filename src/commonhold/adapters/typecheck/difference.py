@@ -1,4 +1,4 @@
-"""What a checker says of a state of the files that it did not say of the one before."""
+"""The complaints of a checker about a state of the files that it did not have about the one before."""
 
 import re
 from collections import Counter, defaultdict
@@ -15,10 +15,10 @@ _QUOTED: Final = re.compile(r"`[^`]*`|\"[^\"]*\"|'[^']*'|\b\d+\b")
 
 
 def newly_said(before: Findings, after: Findings, texts: Texts, new_texts: Texts) -> tuple[Diagnostic, ...]:
-    """The complaints after that have no like before, by place. `texts` and `new_texts` are those that were checked.
+    """Return the later complaints that have no like before, by place. `texts` and `new_texts` were checked.
 
     Two are alike if they say the same of the same file, on whatever line; or if they stand on the same line, and only
-    the text that they quote differs. What went with a file may come with another.
+    the text that they quote differs. A complaint that went with a file may come with another.
     """
     moved = set(texts) ^ set(new_texts)
     old = _by_kind(before, moved)
@@ -32,7 +32,7 @@ def newly_said(before: Findings, after: Findings, texts: Texts, new_texts: Texts
 def _less_restated(
     found: Sequence[Diagnostic], gone: Sequence[Diagnostic], moving: Callable[[str], Callable[[int], int]]
 ) -> list[Diagnostic]:
-    """The complaints less those that take the place of one that is `gone`, and quote another text than it did."""
+    """Return the complaints without those that replace one that is `gone`, and differ only in the quoted text."""
     old = Counter((one.path, moving(one.path)(one.line), one.code, _QUOTED.sub("", one.message)) for one in gone)
     left: list[Diagnostic] = []
     for one in found:
@@ -53,7 +53,7 @@ def _by_kind(findings: Findings, moved: set[str]) -> defaultdict[_Kind, list[Dia
 
 
 def _unlike(old: Sequence[Diagnostic], new: Sequence[Diagnostic], moving: Callable[[int], int]) -> Sequence[Diagnostic]:
-    """As many of `new` as are more than `old`: those first that are where none was."""
+    """Return the surplus of `new` over `old`: complaints on lines without an old one come first."""
     if len(new) <= len(old):
         return ()
     places = Counter(moving(one.line) for one in old)
@@ -66,7 +66,7 @@ def _unlike(old: Sequence[Diagnostic], new: Sequence[Diagnostic], moving: Callab
 
 
 def _moving(path: str, texts: Texts, new_texts: Texts) -> Callable[[int], int]:
-    """Where a line went: above all changes it stays, below them it keeps its distance from the end."""
+    """Return a map from old to new lines: above all changes a line stays, below them it moves with the end."""
     if not path or texts[path] == new_texts[path]:
         return int
     old, new = texts[path].splitlines(), new_texts[path].splitlines()

@@ -1,4 +1,4 @@
-"""The files of a working tree as a type checker should see them: their text, and what changed since the last look."""
+"""The files of a working tree as a type checker should see them: their texts, and changes since the last look."""
 
 import os
 from collections.abc import Collection, Mapping
@@ -15,11 +15,11 @@ _NOT_OURS: Final = frozenset({"node_modules", "__pycache__", "site-packages"})
 _ENVIRONMENT: Final = "pyvenv.cfg"
 
 Stamp = tuple[int, int, int]
-"""What tells one state of a file from another: when it was changed, its length, its inode."""
+"""The identity of a file's state: its time of change, its length, its inode."""
 
 
 class Change(IntEnum):
-    """What became of a file, numbered as the protocol does."""
+    """The kind of a file's change, numbered as in the protocol."""
 
     CREATED = 1
     CHANGED = 2
@@ -27,10 +27,10 @@ class Change(IntEnum):
 
 
 class Disk:
-    """Looks at the files of a few suffixes under `root`, and remembers what it saw. Not for two threads at once."""
+    """Watches the files of a few suffixes under `root`, and remembers their stamps. Not safe for threads."""
 
     def __init__(self, root: str, suffixes: Collection[str], ground: Collection[str] = ()) -> None:
-        """Take what is there now as seen. `ground` are patterns of what is read once."""
+        """Take the present files as seen. `ground` are patterns of the files that the server reads once."""
         self._root = root
         self._suffixes = tuple(suffixes)
         self._ground = tuple(ground)
@@ -41,7 +41,7 @@ class Disk:
         self._ground_seen = self._look_at_ground()
 
     def changes(self) -> dict[str, Change]:
-        """What changed since this was last asked. Whoever asks only once is spared the watches."""
+        """Return the changes since the last call. A caller that asks only once is spared the watches."""
         named = self._watch.changes() if self._is_watched else None
         if named is not None and not named.gone and not any(map(self._opens_or_shuts, named.files)):
             paths = {path for path in named.files if path.endswith(self._suffixes)} | self._unsure
@@ -53,15 +53,15 @@ class Disk:
         return self._taken_in({path: now.get(path) for path in self._files.keys() | now.keys()})
 
     def close(self) -> None:
-        """Watch nothing any more: from then on all is looked at."""
+        """Stop watching: from then on everything is read."""
         self._watch.close()
 
     def is_on_other_ground(self) -> bool:
-        """Whether what is read once is not what it was."""
+        """Whether the files that the server reads only once have changed."""
         return self._look_at_ground() != self._ground_seen
 
     def _taken_in(self, seen: Mapping[str, Stamp | None]) -> dict[str, Change]:
-        """Remember the stamps of these files, None for no file; what became of them since the last look."""
+        """Remember the stamps of these files, None for no file; return their changes since the last look."""
         found: dict[str, Change] = {}
         for path, stamp in seen.items():
             before = self._files.get(path)
@@ -74,7 +74,7 @@ class Disk:
         return found
 
     def _opens_or_shuts(self, path: str) -> bool:
-        """Whether other folders may have to be looked at, now that something at `path` changed, came or went."""
+        """Whether other folders may have to be read, now that something at `path` changed, came or went."""
         place = os.path.join(self._root, path)
         if path in self._folders or os.path.basename(path) == _ENVIRONMENT:
             return True
@@ -93,10 +93,10 @@ class Disk:
                     with suppress(OSError):
                         status = entry.stat()
                         files[path] = _stamp(status)
-                        # It can be changed by another name, and nobody says so here.
+                        # It can be changed by another name, and no event reports that here.
                         if status.st_nlink > 1 or entry.is_symlink():
                             unsure.add(path)
-                    if path not in files:  # a link that leads nowhere may lead to something later
+                    if path not in files:  # a broken link may get a target later
                         unsure.add(path)
                 elif _may_hold_sources(entry):
                     folders.append(path)
@@ -123,7 +123,7 @@ class Disk:
 
 
 def text_of(content: bytes) -> str | None:
-    """The text of a file; None for one that is not UTF-8, or too long to be checked."""
+    """Return the text of a file; None for one that is not UTF-8, or too long to be checked."""
     if len(content) > LARGEST_TEXT_BYTES:
         return None
     try:
@@ -133,7 +133,7 @@ def text_of(content: bytes) -> str | None:
 
 
 def read(root: str, path: str) -> bytes | None:
-    """The bytes of a regular file; None where there is none."""
+    """Return the bytes of a regular file; None if there is none."""
     descriptor = opened(os.path.join(root, path))
     if descriptor is None:
         return None
@@ -142,7 +142,7 @@ def read(root: str, path: str) -> bytes | None:
 
 
 def _entries(folder: str) -> list[os.DirEntry[str]]:
-    """What is in a folder of the project's own; of an environment, nothing."""
+    """Return the entries of a folder of the project's own; of an environment, nothing."""
     found = []
     with suppress(OSError), os.scandir(folder) as entries:
         found = list(entries)
@@ -150,7 +150,7 @@ def _entries(folder: str) -> list[os.DirEntry[str]]:
 
 
 def _may_hold_sources(entry: os.DirEntry[str]) -> bool:
-    """Whether it is a folder that is neither hidden nor for what was installed."""
+    """Whether it is a folder that is neither hidden nor for installed packages."""
     name = entry.name
     return not name.startswith(".") and name not in _NOT_OURS and entry.is_dir(follow_symlinks=False)
 

@@ -1,4 +1,4 @@
-"""Messages as language servers read and write them: a header that gives the length, then JSON."""
+"""The messages of language servers: a header that gives the length, then JSON."""
 
 from typing import IO, Any, Final
 
@@ -12,17 +12,17 @@ LARGEST_MESSAGE_BYTES: Final = 64_000_000
 
 
 class ServerFault(Exception):  # noqa: N818 - it is caught and answered, never shown
-    """A server did not do what a server has to do; the text says what, and goes on from its name."""
+    """A server broke the protocol; the text says how, and continues a sentence that begins with its name."""
 
 
 def encode(message: Message) -> bytes:
-    """A message as it is sent."""
+    """Return a message in its encoded form."""
     body = msgspec.json.encode(message)
     return b"Content-Length: %d\r\n\r\n%b" % (len(body), body)
 
 
 def read_message(stream: IO[bytes]) -> Message | None:
-    """The next message; None where the stream ends between two. Raises ServerFault for anything that is none."""
+    """Return the next message; None if the stream ends between two. Raises ServerFault for anything that is none."""
     size = _size(stream)
     if size is None:
         return None

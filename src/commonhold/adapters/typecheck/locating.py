@@ -1,8 +1,8 @@
-"""Where the program of a language server is.
+"""The program of a language server.
 
 It is taken from beside our own interpreter or from PATH, where a user put it. A program that merely lies in a workspace
-(`node_modules/.bin`) is never started: whoever wrote the workspace would be running code here. Who wants that one puts
-its folder on PATH.
+(`node_modules/.bin`) is never started: the author of the workspace could run code here. A user that wants that program
+puts its folder on PATH.
 """
 
 import os
@@ -27,7 +27,7 @@ class _Package(msgspec.Struct):
 
 
 def locate(server: Server, environment: Mapping[str, str]) -> str | None:
-    """The path of its program; None where there is none that can be a server."""
+    """Return the path of its program; None if there is none that can be a server."""
     found = shutil.which(server.program, path=_search_path(environment))
     if found is not None and server.since and _numbers(npm_version(found)) < _numbers(server.since):
         return None
@@ -35,7 +35,7 @@ def locate(server: Server, environment: Mapping[str, str]) -> str | None:
 
 
 def npm_version(program: str) -> str:
-    """The version of the npm package that brought a program, as the package says it; empty where none did."""
+    """Return the version of the npm package that installed a program; empty if none did."""
     package = Path(os.path.realpath(program)).parent.parent / "package.json"
     with suppress(OSError, msgspec.DecodeError, msgspec.ValidationError), package.open("rb") as file:
         return msgspec.json.decode(file.read(_LARGEST_PACKAGE_BYTES), type=_Package).version
@@ -43,7 +43,7 @@ def npm_version(program: str) -> str:
 
 
 def _search_path(environment: Mapping[str, str]) -> str:
-    """Absolute folders alone: what a relative one means is up to whoever owns the current folder."""
+    """Return the absolute folders alone: the meaning of a relative one is up to the owner of the current folder."""
     on_path = environment.get("PATH", os.defpath).split(os.pathsep)
     folders = (os.path.dirname(sys.executable), *on_path)
     return os.pathsep.join(folder for folder in folders if os.path.isabs(folder))

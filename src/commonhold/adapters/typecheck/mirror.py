@@ -1,7 +1,7 @@
 """A scratch folder that looks like the working tree: links to it, and real folders only where files come and go.
 
-A type checker takes a file for there, or for gone, by what is on disk, whatever was opened; and the working tree is not
-ours to write to before a commit is admitted.
+A type checker decides by the disk whether a file exists, whatever was opened; and we must not write to the working tree
+before a commit is admitted.
 """
 
 import os
@@ -27,7 +27,7 @@ def mirrored(root: str, paths: Collection[str]) -> Iterator[str]:
 
 
 def put(mirror: str, path: str, content: bytes | None) -> None:
-    """Make a file of the mirror what it is to be, None: gone. Raises OSError, also where a folder is a link."""
+    """Give a file of the mirror this content, None: remove it. Raises OSError, also if a folder is a link."""
     place = os.path.join(mirror, path)
     with suppress(FileNotFoundError):
         os.unlink(place)

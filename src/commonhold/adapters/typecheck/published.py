@@ -7,22 +7,22 @@ from commonhold.adapters.typecheck.framing import ServerFault
 
 
 class Published:
-    """What a server said without being asked, and whether that is all: taken in by the thread that reads."""
+    """The diagnostics that a server sent unasked, and whether they are complete: stored by the thread that reads."""
 
     def __init__(self) -> None:
-        """Nothing was said yet."""
+        """Begin without diagnostics."""
         self._news = threading.Condition()
         self._expected: dict[str, int] = {}
         self._said: dict[str, object] = {}
         self._fault: ServerFault | None = None
 
     def expect(self, path: str, version: int) -> None:
-        """From now on what was said of a file is not what counts."""
+        """Discard the earlier diagnostics of a file; only those of this version count from now on."""
         with self._news:
             self._expected[path] = version
 
     def take(self, path: str, version: object, diagnostics: object) -> None:
-        """The newest about a file; of an older version of it than was shown, nothing."""
+        """Store the newest diagnostics of a file, unless they are about an older version than was shown."""
         with self._news:
             if isinstance(version, int) and version < self._expected.get(path, version):
                 return
@@ -31,13 +31,13 @@ class Published:
             self._news.notify_all()
 
     def lose(self, fault: ServerFault) -> None:
-        """Nothing more will be said."""
+        """Take the fault after which nothing more will come."""
         with self._news:
             self._fault = fault
             self._news.notify_all()
 
     def settled(self, quiet_seconds: float, deadline: Deadline) -> dict[str, object]:
-        """All that was said, once nothing is expected and nothing new came for a while. Raises ServerFault."""
+        """Return all diagnostics, once none is expected and none came for a while. Raises ServerFault."""
         with self._news:
             while self._expected and self._fault is None:
                 if not self._news.wait(deadline.left()):

@@ -1,4 +1,4 @@
-"""How long a server that failed is left alone, so that one which always fails does not cost every commit."""
+"""How long a server that failed is left alone, so that a server that always fails does not slow every commit."""
 
 from collections.abc import Callable
 from typing import Final
@@ -8,7 +8,7 @@ _LONGEST_SECONDS: Final = 300.0
 
 
 class Rest:
-    """Twice as long after each failure in a row. `reason` is what the last one was."""
+    """A pause after a failure, twice as long after each in a row. `reason` is that of the last one."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
         """Nothing has failed yet."""
@@ -18,15 +18,15 @@ class Rest:
         self.reason = ""
 
     def left(self) -> float:
-        """How many seconds it is to be left alone yet."""
+        """Return the remaining seconds of the pause."""
         return max(0.0, self._until - self._clock())
 
     def failed(self, reason: str) -> None:
-        """Begin a rest."""
+        """Begin a pause."""
         self.reason = reason
         self._until = self._clock() + self._next_seconds
         self._next_seconds = min(2 * self._next_seconds, _LONGEST_SECONDS)
 
     def worked(self) -> None:
-        """All is forgotten."""
+        """Forget the failures."""
         self._next_seconds = _FIRST_SECONDS

@@ -1,4 +1,4 @@
-"""A language server as data: how it is started, what it reads, and how it tells what it finds."""
+"""A language server as data: how it is started, which files it reads, and how it reports."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -7,15 +7,15 @@ from pathlib import PurePosixPath
 
 @dataclass(frozen=True, slots=True)
 class Pull:
-    """Diagnostics are asked for, file by file: an answer is complete when it comes."""
+    """Diagnostics are requested file by file: an answer is complete when it comes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Push:
     """Diagnostics come when the server has them.
 
-    They count as complete once every file that was shown anew has been spoken of, and then nothing came for
-    `quiet_seconds`. No protocol promises that this is all, which is why asking is the better way.
+    They count as complete once the server has sent some for every file that was shown anew, and then nothing came for
+    `quiet_seconds`. No protocol promises that this is all, so requests are the better way.
     """
 
     quiet_seconds: float = 0.5
@@ -23,13 +23,13 @@ class Push:
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """What has to be known about a language server.
+    """The data of a language server.
 
-    `languages` names the language of each suffix as the protocol does. `program` and `arguments` start it, and
-    `since`, where it is not "", is the first version of its npm package that can be a server. `settings` are what it is
-    told when it asks for its configuration, by section. `sees_unsaved`: whether a file that was only opened can be
-    imported. `ground` are the files and folders, under the root, that it reads once: it is started anew when one
-    changes. `install` is the one next step where it is missing.
+    `languages` names the language of each suffix as the protocol does. `program` and `arguments` start it, and `since`,
+    unless it is "", is the first version of its npm package that can be a server. `settings` are the answers to its
+    requests for configuration, by section. `sees_unsaved`: whether a file that was only opened can be imported.
+    `ground` are the files and folders, under the root, that it reads once: it is started anew when one changes.
+    `install` is the one next step if it is missing.
     """
 
     name: str
@@ -44,5 +44,5 @@ class Server:
     ground: tuple[str, ...] = ()
 
     def language_of(self, path: str) -> str | None:
-        """The word for the language of a file; None where it is not for this server."""
+        """Return the word for the language of a file; None if it is not for this server."""
         return self.languages.get(PurePosixPath(path).suffix)

@@ -1,10 +1,10 @@
-"""The language servers that are known.
+"""The known language servers.
 
-What a workspace's own settings can make them do was looked at, since a workspace need not be trusted. ty reads
+The effects of a workspace's own settings on them were checked, since a workspace need not be trusted. ty reads
 `ty.toml` and `pyproject.toml`: they can switch rules on and off and name folders to read; it starts no program and
 opens no connection. TypeScript reads `tsconfig.json`; it would fetch missing type packages with npm, so that is
-switched off. The older `typescript-language-server` runs whatever TypeScript lies in the workspace, and does not work
-with version 7, which brings a server of its own; so it is not here.
+switched off. The older `typescript-language-server` runs any TypeScript in the workspace, and does not work with
+version 7, which has a server of its own; so it is not here.
 """
 
 from typing import Final

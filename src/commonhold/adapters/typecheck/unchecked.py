@@ -1,6 +1,6 @@
-"""Which files of Python a project leaves out of its own type checks, by the settings of its type checkers.
+"""The Python files that a project leaves out of its own type checks, by the settings of its type checkers.
 
-The project does not ask whether these are typed right, so that a complaint about one of them is no reason to refuse.
+The project does not care whether these are typed correctly, so a complaint about one of them is no reason to refuse.
 """
 
 import configparser
@@ -24,9 +24,9 @@ Settings = Mapping[str, object]
 
 @dataclass(frozen=True, slots=True)
 class _Scope:
-    """What one checker looks at: all files, or those `included`, less those `excluded`, both as regular expressions.
+    """The files of one checker: all files, or those `included`, less those `excluded`, both as regular expressions.
 
-    `is_told`: it looks at what it is told to look at when it is called, and nobody tells of tests here.
+    `is_told`: it checks the paths that it is called with; without `included`, tests are assumed not to be among them.
     """
 
     included: tuple[str, ...] = ()
@@ -34,15 +34,16 @@ class _Scope:
     is_told: bool = False
 
     def has(self, path: str) -> bool:
-        """Whether the checker looks at a file."""
+        """Whether the checker checks a file."""
         is_included = _is_found(self.included, path) if self.included else not (self.is_told and is_test(path))
         return is_included and not _is_found(self.excluded, path)
 
 
 def is_unchecked(root: str, path: str) -> bool:
-    """Whether no type checker that the project at `root` has settings for looks at a file of Python.
+    """Whether no type checker that the project at `root` has settings for checks a Python file.
 
-    A project without any settings checks no tests: they are rarely annotated. Settings that cannot be read say nothing.
+    A project without any settings checks no tests: they are rarely annotated. Settings that cannot be read count as
+    absent.
     """
     if not path.endswith(_PYTHON):
         return False
@@ -79,13 +80,13 @@ def _by_globs(included: Iterable[str], excluded: Iterable[str]) -> _Scope:
 
 
 def _of_module(pattern: str) -> str:
-    """What finds the files of a module, or of all below a package, wherever the package lies."""
+    """Return a pattern for the files of a module, or of all below a package, wherever the package lies."""
     name = re.escape(pattern.removesuffix(".*")).replace(r"\.", "/").replace(r"\*", "[^/]*")
     return rf"(?:^|/){name}(?:/|\.pyi?$)"
 
 
 def _of_glob(pattern: str) -> str:
-    """What finds the files that a path with stars means, or that lie below a folder that it means."""
+    """Return a pattern for the files that a path with stars means, or that lie below a folder that it means."""
     plain = pattern.removeprefix("./").strip("/")
     if plain in ("", "."):
         return ""
@@ -104,7 +105,7 @@ def _is_found(patterns: Iterable[str], path: str) -> bool:
     return False
 
 
-# Reading what may be anything.
+# Read settings that may be anything.
 
 
 def _read(root: str, name: str) -> str:
@@ -156,7 +157,7 @@ def _table(settings: Settings, name: str) -> Settings:
 
 
 def _texts(settings: Settings, name: str) -> tuple[str, ...]:
-    """The texts of a list, or a text alone."""
+    """Return the strings of a list, or a single string."""
     found = settings.get(name)
     each = found if isinstance(found, list) else [found]
     return tuple(one.strip() for one in each if isinstance(one, str) and one.strip())

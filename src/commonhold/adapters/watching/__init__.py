@@ -1,4 +1,4 @@
-"""Watching a working tree: which files became other, whoever did it."""
+"""Watch a working tree for changed files, whatever program changes them."""
 
 from commonhold.adapters.watching.watcher import Burst, Changed, Watcher
 

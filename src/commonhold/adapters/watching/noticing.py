@@ -1,4 +1,4 @@
-"""How it is noticed that something may have changed: the system tells, or one has to look."""
+"""The ways to notice possible changes: the system reports them, or a thread polls."""
 
 import threading
 from collections.abc import Collection
@@ -10,30 +10,30 @@ QUIET_MILLISECONDS: Final = 100
 """Changes that follow each other this closely belong together."""
 LONGEST_BURST_MILLISECONDS: Final = 1_000
 LOOK_SECONDS: Final = 30.0
-"""How often all is looked at beside what the system tells: it may tell less than there was."""
+"""How often everything is polled in addition to the system's reports: those may be incomplete."""
 POLL_SECONDS: Final = 1.0
 
 
 class Source(Protocol):
-    """Where news of changes come from."""
+    """A source of change notifications."""
 
     def wait(self, stop: threading.Event) -> Collection[str] | None:
-        """The absolute paths of what may have changed; None: it may be anything. At `stop` it returns at once."""
+        """Return the absolute paths that may have changed; None: any path may have. At `stop` it returns at once."""
         ...
 
     def close(self) -> None:
-        """Let go of it."""
+        """Stop."""
         ...
 
 
 class Notified:
-    """The system tells what becomes other in some folders, not in those below them."""
+    """The system reports changes in some folders, not in those below them."""
 
     @classmethod
     def of(cls, folders: Collection[str]) -> Self | None:
-        """Be told of `folders`; None where the system has no more watches, or no such service.
+        """Subscribe to `folders`; None if the system has no more watches, or no such service.
 
-        Raises FileNotFoundError where one is gone, PermissionError where one may not be looked at.
+        Raises FileNotFoundError if one is gone, PermissionError if one may not be read.
         """
         try:
             return cls(folders)
@@ -43,7 +43,7 @@ class Notified:
             return None
 
     def __init__(self, folders: Collection[str]) -> None:
-        """As `of`, but raises what the system does."""
+        """As `of`, but raises the system's errors."""
         self._folders = list(folders)
         self._notify = _begun(self._folders)
 
@@ -51,7 +51,7 @@ class Notified:
         """See Source."""
         try:
             told = self._notify.watch(LONGEST_BURST_MILLISECONDS, QUIET_MILLISECONDS, int(LOOK_SECONDS * 1000), stop)
-        except RuntimeError:  # something has a name that is no text: from now on no more than that is said
+        except RuntimeError:  # a name is no valid text: from now on only the fact of a change is reported
             self._begin_anew(stop)
             return None
         return {path for _, path in told} if isinstance(told, set) else None
@@ -59,7 +59,7 @@ class Notified:
     def _begin_anew(self, stop: threading.Event) -> None:
         try:
             anew = _begun(self._folders)
-        except (OSError, RuntimeError):  # a folder has gone, say: whoever looks now sees that, too
+        except (OSError, RuntimeError):  # a folder has gone, say: the next look shows that, too
             stop.wait(POLL_SECONDS)
         else:
             self._notify.close()
@@ -71,7 +71,7 @@ class Notified:
 
 
 class Polled:
-    """Nobody tells: all is looked at again and again."""
+    """No reports: everything is polled."""
 
     def wait(self, stop: threading.Event) -> None:
         """See Source."""

@@ -1,4 +1,4 @@
-"""The files of a working tree by their stamps: what differs when a folder is looked at again has changed."""
+"""The files of a working tree by their stamps: a stamp that differs at the next look shows a change."""
 
 import os
 from collections.abc import Callable, Iterable, Iterator
@@ -13,32 +13,32 @@ from commonhold.domain.keys import can_be_named
 ROOT: Final = ""
 
 IsIgnored = Callable[[str], bool]
-"""Whether a path from the root is nobody's concern; a folder's ends in `/`."""
+"""Whether a path from the root is ignored; a folder's ends in `/`."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Folder:
-    """What was in a folder: the stamps of its files, and the names of those of its folders that are looked at."""
+    """The content of a folder: the stamps of its files, and the names of its folders that are read, too."""
 
     files: dict[str, stamps.Stamp] = field(default_factory=dict)
     folders: frozenset[str] = frozenset()
 
 
 class Snapshot:
-    """What was there at the last look. Links are not followed; ignored folders and other repositories not entered.
+    """The files at the last look. Links are not followed; ignored folders and other repositories not entered.
 
-    What no key can name is left out.
+    Files that no key can name are left out.
     """
 
     def __init__(self, root: str, is_ignored: IsIgnored) -> None:
-        """Know nothing yet of what is in `root`."""
+        """Begin without knowing any content of `root`."""
         self._root = root
         self._is_ignored = is_ignored
         self._known: dict[str, _Folder] = {}
 
     @property
     def folders(self) -> frozenset[str]:
-        """The folders that are looked at, from the root, which is empty."""
+        """The folders that are read, from the root, which is empty."""
         return frozenset(self._known)
 
     def has(self, path: str) -> bool:
@@ -47,11 +47,11 @@ class Snapshot:
         return folder in self._known and name in self._known[folder].files
 
     def look_at_all(self) -> set[str]:
-        """Look everywhere; the paths of files that became other, came, or are gone."""
+        """Read everything; return the paths of files that changed, came, or are gone."""
         return self.look([ROOT, *self._known])
 
     def look(self, folders: Iterable[str]) -> set[str]:
-        """Look at these folders, as far as they are known, and at whatever is new in them."""
+        """Read these folders, if they are known, and all new ones in them."""
         found: set[str] = set()
         for folder in folders:
             if folder in self._known or folder == ROOT:
@@ -81,7 +81,7 @@ class Snapshot:
                         folders.append(entry.name)
                     elif entry.is_file(follow_symlinks=False) and (stamp := stamps.at(entry.path)):
                         files[entry.name] = stamp
-        except OSError as fault:  # it is gone, or not for us to read: nothing is seen in it
+        except OSError as fault:  # it is gone, or not readable for us: it counts as empty
             if is_exhaustion(fault):
                 raise
             return {}, []
@@ -94,7 +94,7 @@ class Snapshot:
                 yield name
 
     def _is_open(self, folder: str) -> bool:
-        """Whether it may be looked at, and is no repository of its own."""
+        """Whether it may be read, and is no repository of its own."""
         whole = os.path.join(self._root, folder)
         is_other = any(os.path.lexists(f"{whole}/{name}") for name in RESERVED)
         return folder not in RESERVED and not is_other and os.access(whole, os.R_OK | os.X_OK)

@@ -1,4 +1,4 @@
-"""A thread that says which files of a working tree became other, and when HEAD moved."""
+"""A thread that reports changed files of a working tree, and moves of HEAD."""
 
 import os
 import threading
@@ -12,7 +12,7 @@ from commonhold.adapters.watching.noticing import Notified, Polled, Source
 from commonhold.adapters.watching.snapshot import IsIgnored, Snapshot
 from commonhold.domain.errors import CommonholdError
 
-# Every move of HEAD is written to its log, also where the file itself stays as it is (a commit on a branch).
+# Every move of HEAD is written to its log, also if the file itself stays as it is (a commit on a branch).
 _HEAD: Final = ("HEAD", "logs/HEAD")
 
 
@@ -21,7 +21,7 @@ class Burst:
     """Changes that followed each other closely.
 
     `paths` count from the root, with `/`, and are of files that are there, or were. `has_moved_head`: git went to
-    another commit meanwhile, so that many of them may be its doing.
+    another commit meanwhile, so that it may have caused many of them.
     """
 
     paths: frozenset[str]
@@ -29,23 +29,23 @@ class Burst:
 
 
 Changed = Callable[[Burst], Collection[str] | None]
-"""Does what follows from a burst; gives those of its paths that are to be told again."""
+"""Handles a burst; returns those of its paths that must be reported again."""
 
 
 class Watcher:
     """Watches the working tree at `root` until it is stopped, or the tree is gone.
 
-    Ignored paths, links, and what git keeps are left out.
+    Ignored paths, links, and git's own files are left out.
 
-    What is told has changed, or may have: whoever is told compares contents. Where the system cannot watch any more
-    folders, they are looked at again and again, a second apart.
+    Reported paths have changed, or may have: the receiver compares contents. If the system cannot watch any more
+    folders, they are polled, a second apart.
     """
 
     def __init__(self, root: str, git_dir: str | None, is_ignored: IsIgnored, changed: Changed) -> None:
         """Call `changed` from a thread of this watcher, one burst after the other.
 
-        Where it raises CommonholdError all its paths are told again with the next burst. Where `is_ignored` does, the
-        path is a concern.
+        If it raises CommonholdError all its paths are reported again with the next burst. If `is_ignored` does, the
+        path is not ignored.
         """
         self._root = root
         self._git_dir = git_dir
@@ -60,22 +60,22 @@ class Watcher:
         self._thread = threading.Thread(target=self._live, name="commonhold-watcher", daemon=True)
 
     def start(self) -> None:
-        """Begin. What changes before it is watching is not told."""
+        """Start. Changes before it is watching are not reported."""
         self._thread.start()
 
     def wait_until_watching(self, timeout_seconds: float) -> bool:
-        """Wait until changes are seen; whether it came to that."""
+        """Wait until changes are noticed; return whether they are."""
         return self._ready.wait(timeout_seconds)
 
     @property
     def way(self) -> Literal["notified", "polled", "ended"]:
-        """How changes are seen: the system tells, or one looks; ended: not at all (any more)."""
+        """How changes are noticed: by the system's reports, or by polling; ended: not at all (any more)."""
         if not self._thread.is_alive():
             return "ended"
         return "polled" if isinstance(self._source, Polled) else "notified"
 
     def stop(self) -> None:
-        """End, and wait for a callback that is under way."""
+        """Stop, and wait for a running callback."""
         self._stop.set()
         if self._thread.ident is not None:
             self._thread.join()
@@ -93,13 +93,14 @@ class Watcher:
             self._source.close()
 
     def _found(self, hints: Collection[str] | None) -> set[str]:
-        """The files that became other, by what the system says, or by looking everywhere."""
+        """Return the changed files, by the system's hints, or by reading everything."""
         named = set(self._inside(hints or ()))
         was_there = {path for path in named if self._snapshot.has(path)}
         folders = {path.rpartition("/")[0] for path in named}
         found = self._snapshot.look_at_all() if hints is None else self._snapshot.look(folders)
         found |= self._follow()
-        # Twice in a tick leaves the stamp as it was: what the system names has changed whatever its stamp says.
+        # Two changes in a tick leave the stamp as it was: a path that the system names has changed whatever its stamp
+        # says.
         return found | was_there | {path for path in named if self._snapshot.has(path)}
 
     def _inside(self, hints: Iterable[str]) -> Iterator[str]:
@@ -112,9 +113,10 @@ class Watcher:
         return self._git_dir is None or not hint.startswith(f"{self._git_dir}/")
 
     def _follow(self) -> set[str]:
-        """Watch the folders that there are now; what changed before they were watched.
+        """Watch the present folders; return the changes from before they were watched.
 
-        That is looked for in all of them: of the others, too, nobody tells any more what changed a moment ago.
+        All of them are read: for the old ones, too, the report of a recent change may have been lost with the old
+        source.
         """
         found: set[str] = set()
         while self._is_there() and (folders := self._snapshot.folders) != self._watched:
@@ -125,11 +127,11 @@ class Watcher:
         return found
 
     def _is_there(self) -> bool:
-        """Whether there is a tree to be looked at: of one that is gone the root would be looked for without end."""
+        """Whether the tree exists: the root of one that is gone would be searched for without end."""
         return os.access(self._root, os.R_OK | os.X_OK)
 
     def _source_of(self, folders: Iterable[str]) -> Source | None:
-        """Who tells of these folders; None where they are others already."""
+        """Return the source for these folders; None if the folders have changed already."""
         places = [os.path.join(self._root, folder).rstrip("/") for folder in folders]
         try:
             return Notified.of([*places, *self._git_folders()]) or Polled()
@@ -144,7 +146,7 @@ class Watcher:
     def _is_ignored(self, path: str) -> bool:
         try:
             return self._asked(path)
-        except (CommonholdError, OSError):  # git fails for a moment, say: that must not end the watching
+        except (CommonholdError, OSError):  # git fails for a moment, say: that must not end the watch
             return False
 
     def _head_now(self) -> list[stamps.Stamp | None]:
@@ -154,6 +156,6 @@ class Watcher:
         head = self._head_now()
         self._untold |= {path for path in found if not self._is_ignored(path)}
         if self._untold or head != self._head:
-            with suppress(CommonholdError, OSError):  # the state is busy, or full: it is told again
+            with suppress(CommonholdError, OSError):  # the state is busy, or full: the paths are reported again
                 self._untold = set(self._changed(Burst(frozenset(self._untold), head != self._head)) or ())
                 self._head = head
