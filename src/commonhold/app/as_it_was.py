@@ -1,4 +1,4 @@
-"""A working tree in which some files are still what they were: for judging what has been written already."""
+"""A working tree in which some files still have earlier content, to judge changes that are already written."""
 
 from collections.abc import Mapping
 
@@ -8,10 +8,10 @@ from commonhold.regions.region import hash_bytes
 
 
 class AsItWas:
-    """The files of a working tree, but for some that are as they were before. Nothing can be written through it."""
+    """The files of a working tree, some of them in an earlier state. Nothing can be written through it."""
 
     def __init__(self, files: Files, before: Mapping[str, FileState | None]) -> None:
-        """Show `before` in place of what is there; None: no file."""
+        """Show `before` in place of the present files; None means that there was no file."""
         self._files = files
         self._before = before
 
@@ -21,25 +21,25 @@ class AsItWas:
         return self._files.root
 
     def at(self, root: str) -> Files:
-        """The files of another working tree, as they are."""
+        """Return the files of another working tree, in their present state."""
         return self._files.at(root)
 
     def locate(self, spec: Spec) -> Key:
-        """The canonical key. What is shown as it was has its name by letters alone, whatever is in its place now."""
+        """Return the canonical key. A file in an earlier state keeps its literal name, whatever is at its path now."""
         named = spec.key()
         return named if named.file_path in self._before else self._files.locate(spec)
 
     def path_of(self, raw: str) -> str:
-        """What keys call it now."""
+        """Return the present path in keys."""
         return self._files.path_of(raw)
 
-    def missing_folders(self, path: str) -> tuple[str, ...]:  # noqa: ARG002 - none has to be made
-        """No folder is missing: what is written is there already."""
+    def missing_folders(self, path: str) -> tuple[str, ...]:  # noqa: ARG002 - no folder has to be made
+        """Return no folders: the written files are there already, and so are their folders."""
         return ()
 
     @property
     def new_file_mode(self) -> int:
-        """The permission bits of a file that nobody gave any."""
+        """Return the default permission bits of a new file."""
         return self._files.new_file_mode
 
     def exists(self, path: str) -> bool:
@@ -47,11 +47,11 @@ class AsItWas:
         return self._before[path] is not None if path in self._before else self._files.exists(path)
 
     def load(self, path: str) -> FileState | None:
-        """The whole file as it was."""
+        """Return the whole file in its earlier state."""
         return self._before[path] if path in self._before else self._files.load(path)
 
     def stamp(self, path: str) -> Stamp | None:
-        """What the file was."""
+        """Return the stamp of the file in its earlier state."""
         state = self._before.get(path)
         if path in self._before:
             return Stamp(hash_bytes(state.content), state.mode) if state else None
@@ -62,24 +62,24 @@ class AsItWas:
         self._files.check_size(path, content)
 
     def check_idle(self) -> None:
-        """Nothing stands in the way of looking back."""
+        """Do nothing: an earlier state can be read at any time."""
 
     def stage(self, journal: Journal, contents: Contents) -> None:
-        """Never: what has been written is not written again."""
+        """Raise NotImplementedError: changes that are already written are not written again."""
         raise NotImplementedError
 
     def swap(self, journal: Journal) -> None:
-        """Never, as `stage`."""
+        """Raise NotImplementedError, as `stage`."""
         raise NotImplementedError
 
     def flush(self, journal: Journal) -> None:
-        """Never, as `stage`."""
+        """Raise NotImplementedError, as `stage`."""
         raise NotImplementedError
 
     def undo(self, journal: Journal, contents: Contents) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Never, as `stage`."""
+        """Raise NotImplementedError, as `stage`."""
         raise NotImplementedError
 
     def has_swapped(self, journal: Journal) -> bool:
-        """Never, as `stage`."""
+        """Raise NotImplementedError, as `stage`."""
         raise NotImplementedError

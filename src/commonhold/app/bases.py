@@ -1,4 +1,4 @@
-"""Where the content that an edit started from would be in the file that is there now."""
+"""Locate the content that an edit started from in the present file."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ from commonhold.regions.region import Region, RegionMap, Span, hash_bytes, hash_
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """What an edit of a region started from: the bytes `data`, of which `span` of the file is what became.
+    """The base of an edit: its bytes `data`, and the `span` of the present file that replaced them.
 
     `index` is the number of that span in a header.
     """
@@ -29,7 +29,7 @@ class Origin:
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
-    """One span of a header as it was; `number` is which it was then, `is_sure` if not only the edit says so."""
+    """One span of a header at the base; `number` is its index there, `is_sure` if not only the edit says so."""
 
     data: bytes
     number: int | None
@@ -37,9 +37,9 @@ class _Piece:
 
 
 def origin_of(past: Past, stale: Stale) -> Origin | None:
-    """What the edit of a changed region started from; None where that is not known for sure.
+    """Return the base of an edit of a changed region; None if it is not known for sure.
 
-    It is not where the key counts, and the count may have changed.
+    It is not known if the key contains a count, and that count may have changed.
     """
     region, source, base = stale.region, stale.source, stale.base
     if region is None or source is None or base is None:
@@ -64,7 +64,7 @@ def _definition_then(past: Past, stale: Stale, region: Region, base: str) -> byt
 
 
 def _pieces_then(past: Past, source: RegionMap, region: Region, base: str, kept: bytes | None) -> Sequence[bytes]:
-    """The pieces of a header at its base; empty where nobody knows. What is `kept` of it is joined."""
+    """Return the pieces of a header at its base; empty if unknown. `kept` is the stored header, its pieces joined."""
     found = _with_one_changed(source, region, base, kept) if kept is not None else None
     return found or _from_version(past, region.key.file_path, region, base)
 
@@ -79,7 +79,7 @@ def _from_version(past: Past, path: str, region: Region, base: str) -> Sequence[
 
 
 def _with_one_changed(source: RegionMap, region: Region, base: str, joined: bytes) -> Sequence[bytes] | None:
-    """The pieces of `joined`, if all but one are those that are there now."""
+    """Return the pieces of `joined`, if all but one are the same as the present ones."""
     pieces = [source.cut(span) for span in region.spans]
     ends = list(accumulate(map(len, pieces), initial=0))
     same_before = next((i for i, each in enumerate(pieces) if not joined.startswith(each, ends[i])), len(pieces) - 1)
@@ -103,7 +103,7 @@ def _hash_of(pieces: Sequence[bytes]) -> str:
 
 
 def _piece_of(pieces: Sequence[bytes], span: int | None) -> _Piece | None:
-    """The piece that an edit means: the one it names, or the only one that says anything."""
+    """Return the piece that an edit means: the one it names, or the only one that is not blank."""
     if span is not None:
         return _Piece(pieces[span], span, is_sure=True) if span < len(pieces) else None
     filled = [index for index, piece in enumerate(pieces) if piece.strip(BLANK)]
@@ -111,7 +111,7 @@ def _piece_of(pieces: Sequence[bytes], span: int | None) -> _Piece | None:
 
 
 def _index_now(source: RegionMap, region: Region, piece: _Piece) -> int | None:
-    """What became of a piece: the first stays the first, another is the one that is most like it."""
+    """Return the present index of a piece: the first stays first, any other is matched by likeness."""
     if (piece.is_sure and piece.number == 0) or len(region.spans) == 1:
         return 0
     alike = likeliest(source, region.spans, piece.data)
@@ -121,7 +121,7 @@ def _index_now(source: RegionMap, region: Region, piece: _Piece) -> int | None:
 
 
 def likeliest(source: RegionMap, spans: Sequence[Span], piece: bytes) -> list[int]:
-    """The spans of a header that have most lines of `piece`, blank ones left out; none if no span has any."""
+    """Return the indexes of the header spans with most lines of `piece` (blank ones ignored); empty if none has any."""
     wanted = _lines(piece)
     counted = [_lines(source.cut(span)) for span in spans]
     likeness = [2 * (each & wanted).total() / max(1, each.total() + wanted.total()) for each in counted]

@@ -1,6 +1,6 @@
-"""Merging a branch into the current one: all of it, each file proven or verified, or nothing.
+"""Merge a branch into the current one: all of it, each file proven or verified, or nothing.
 
-A merge by lines says which files both sides changed. Each of those is merged anew, also where the lines did not
+A merge by lines lists the files that both sides changed. Each of those is merged anew, even if the lines did not
 conflict: lines that merge cleanly may still be a broken program.
 """
 
@@ -23,7 +23,7 @@ _BY_LINES: Final = "the lines of both sides joined, as git does it"
 
 
 class Ending(Enum):
-    """What is done with a merge that succeeds."""
+    """How a merge that succeeds ends: committed, left under way for the caller, or only reported."""
 
     COMMIT = auto()
     STAND = auto()
@@ -32,10 +32,10 @@ class Ending(Enum):
 
 @dataclass(frozen=True, slots=True)
 class BranchWish:
-    """Which branch to merge, how to try what cannot be proven, and what to do then.
+    """The branch to merge, how to try changes that cannot be proven, and how to end.
 
-    `trial_on` gives the trial for a tree of the history. `keeps_conflicts`: a merge that is refused for its files is
-    left under way, with markers in them.
+    `trial_on` returns the trial for a tree of the history. `keeps_conflicts`: a merge that is refused because of its
+    files is left under way, with markers in them.
     """
 
     name: str
@@ -47,12 +47,13 @@ class BranchWish:
 
 @dataclass(frozen=True, slots=True)
 class BranchMerge:
-    """What came of a branch.
+    """The result of merging a branch.
 
-    `files` are those that both sides changed, `blocked` what is no matter of text, `in_the_way` the paths of the
-    working tree that would be overwritten, `held` what others hold of what would be changed. `met` is what one side
-    changed in one file and the other counts on in another. `trial`: what the check said of the whole. `commit` is the
-    merge, if one was made. `is_standing`: it is left under way, to be ended by the caller.
+    `files` are those that both sides changed, `blocked` the conflicts outside the text of files, `in_the_way` the paths
+    of the working tree that would be overwritten, `held` the leases of others on files that would be changed. `met` are
+    the changes of one side to one file on which the other side relies in another. `trial` is the result of the check on
+    the whole. `commit` is the merge commit, if one was made. `is_standing`: the merge is left under way, and the caller
+    must end it.
     """
 
     outcome: Literal["merged", "forwarded", "up_to_date", "refused"]
@@ -73,7 +74,7 @@ class BranchMerge:
 def merge_branch(
     history: History, wish: BranchWish, leases: Leases, open_index: OpenIndex, *, merge: Merge = merge
 ) -> BranchMerge:
-    """Merge a branch, or say why not; nothing is changed then, unless the wish is to keep the conflicts."""
+    """Merge a branch, or return the reason for a refusal; that changes nothing, unless `wish` keeps the conflicts."""
     meeting = history.meeting(wish.name)
     if meeting.theirs.commit in meeting.bases:
         return BranchMerge("up_to_date", meeting)
@@ -90,7 +91,7 @@ def merge_branch(
 
 
 def _stopped(history: History, leases: Leases, meeting: Meeting, tree: str) -> BranchMerge | None:
-    """The refusal where `tree` would change what is not committed, or what others hold."""
+    """Return a refusal if `tree` would change files that are not committed, or that others hold."""
     if paths := history.in_the_way(meeting, tree):
         why = "files of the working tree are not as committed, and would be overwritten"
         return replace(_refused(meeting, why), in_the_way=paths)
@@ -104,7 +105,7 @@ def _refused(meeting: Meeting, why: str) -> BranchMerge:
 
 
 def _forwarded(history: History, meeting: Meeting, wish: BranchWish) -> BranchMerge:
-    """Only the other branch has commits: it is taken as it is, and nothing is merged."""
+    """Move to the other branch's commit: only that branch has commits of its own, so nothing is merged."""
     made = BranchMerge("forwarded", meeting, commit=meeting.theirs.commit)
     if wish.ending is Ending.TELL:
         return replace(made, is_dry_run=True)
@@ -140,7 +141,7 @@ class _BranchMerging:
         return self._landed(made)
 
     def _met(self, settled: Mapping[str, bytes], *, is_whole: bool) -> tuple[Bearing, ...]:
-        """What one side changed and the other counts on: by names, and in a whole that would be proven by contracts."""
+        """Return changes of one side on which the other relies: by name, and by contract if all the rest is proven."""
         changed = self.history.changed(self.meeting, concerns)
         by_name = tuple(bearings(changed))
         if by_name or not is_whole:
@@ -154,7 +155,7 @@ class _BranchMerging:
     def _tried(
         self, settled: Mapping[str, bytes], unproven: Mapping[BothChanged, Unproven], blobs: Mapping[str, bytes]
     ) -> Passed | Failed | None:
-        """What the check says of the whole: also where all is proven, since files that fit by themselves may clash."""
+        """Run the check on the whole, even if every file is proven: files that are correct alone may clash."""
         if self.wish.trial_on is None or self.lines.blocked:
             return None
         found = {**blobs, **self.history.read([file.merged.id for file in unproven if file.merged])}
@@ -193,7 +194,7 @@ class _BranchMerging:
         return _refused(self.meeting, why) if why else replace(made, is_standing=True)
 
     def _stopped_late(self) -> BranchMerge | None:
-        """A check may take minutes, in which others may have begun to work here."""
+        """Look for obstacles again after a check: it may take minutes, in which others may have begun to work here."""
         return (
             None if self.wish.trial_on is None else _stopped(self.history, self.leases, self.meeting, self.lines.tree)
         )
@@ -204,12 +205,12 @@ class _BranchMerging:
 
 
 def _texts(file: BothChanged, blobs: Mapping[str, bytes]) -> tuple[bytes, bytes, bytes]:
-    """Base, ours and theirs; what both made has an empty base."""
+    """Return base, ours and theirs; the base is empty if both sides made the file."""
     return b"" if file.base is None else blobs[file.base.id], blobs[file.ours.id], blobs[file.theirs.id]
 
 
 def _by_lines(file: BothChanged, blobs: Mapping[str, bytes]) -> Candidate | None:
-    """What git made of the file, if it passes the gate that every candidate passes."""
+    """Return the merge by lines as a candidate, if it passes the gate for all candidates."""
     if file.merged is None or fault_in(blobs[file.merged.id], _texts(file, blobs), file.path) is not None:
         return None
     return Candidate(blobs[file.merged.id], _BY_LINES)
@@ -238,7 +239,7 @@ def _why_not(made: BranchMerge) -> str:
 
 
 def _mode(file: BothChanged) -> str:
-    """The permission bits: those of the side that changed them."""
+    """Return the permission bits of the merged file: those of the side that changed them."""
     if file.merged is not None:
         return file.merged.mode
     is_theirs = file.base is not None and file.ours.mode == file.base.mode

@@ -1,4 +1,4 @@
-"""Would two branches work together? Nothing is written for the answer: neither a branch, nor the index, nor a file."""
+"""Check whether two branches would work together. Nothing is written: no branch, no index and no file."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -22,14 +22,14 @@ from commonhold.semantics.evidence import Evidence
 
 Outcome = Literal["admitted", "escalated", "refused"]
 CheckOf = Callable[[str, Sequence[str]], Check | None]
-"""The check of a tree by the tests at some paths; None where there is nothing to run."""
+"""A function that returns the check of a tree by the tests at some paths; None if there is nothing to run."""
 
 
 @dataclass(frozen=True, slots=True)
 class CheckWish:
-    """Which revisions are meant, and how to try the impacted tests, for how long. Without a `base` git finds it.
+    """The revisions to check, how to run the affected tests, and for how long. Without a `base` git finds it.
 
-    What the project's `policies` only want to be told of does not escalate. Without `types_of` no checker is asked.
+    A finding that the project's `policies` only report does not escalate. Without `types_of` no type checker runs.
     """
 
     theirs: str
@@ -43,7 +43,7 @@ class CheckWish:
 
 @dataclass(frozen=True, slots=True)
 class TestRun:
-    """What the impacted tests said on the merged state, and the end of what they printed."""
+    """The result of the affected tests on the merged state, and the end of their output."""
 
     command: str
     passed: bool
@@ -54,8 +54,9 @@ class TestRun:
 class Checked:
     """The answer.
 
-    `unmerged` is what does not even merge, `findings` what would fail, or may, with both sides together. `tests` are
-    those that what was changed concerns, and `run` is what they said. `is_contained`: one side has all of the other.
+    `unmerged` are the files that cannot be merged, `findings` the failures, or possible ones, of both sides together.
+    `tests` are the tests that the changes affect, and `run` is their result. `is_contained`: one side contains all of
+    the other.
     """
 
     outcome: Outcome
@@ -71,7 +72,7 @@ class Checked:
 def check_branches(
     revisions: Revisions, index: Index, wish: CheckWish, progress: Progress = silent, *, merge: Merge = merge
 ) -> Checked:
-    """Merge two revisions in thought, and examine what comes of it."""
+    """Merge two revisions in memory, and examine the result."""
     meeting = revisions.meeting_of(wish.ours, wish.theirs, wish.base)
     if {meeting.ours.commit, meeting.theirs.commit} & set(meeting.bases):
         return Checked("admitted", meeting, is_contained=True)
@@ -95,7 +96,7 @@ def _found(sides: Sides, meeting: Meeting, wish: CheckWish) -> tuple[tuple[Findi
 
 
 def _names(sides: Sides) -> Mapping[str, frozenset[str]]:
-    """What both sides changed, by path: bodies and contracts."""
+    """Return the bodies and contracts that either side changed, by path."""
     found: dict[str, set[str]] = {}
     for side in SideName:
         for path in sides.changed_by(side):
@@ -117,14 +118,14 @@ def _tried(state: MergedState, checked: Checked, wish: CheckWish) -> TestRun | N
 
 
 def _is_minded(each: Finding, policies: Policies) -> bool:
-    """Whether it counts: what is only suspected does not where the project wants no more than to be told."""
+    """Whether a finding counts for the outcome: a mere suspicion does not if the project only reports those."""
     names = parse_names(each.place.qualname) if each.place.qualname else ()
     key = Key(FILE, tuple(each.place.path.split("/")), names)
     return each.evidence is not Evidence.SUSPICION or policies.on_suspicion(key) is not Suspicion.NOTICE
 
 
 def _outcome(unmerged: Sequence[Unmerged], found: Sequence[Finding], run: TestRun | None) -> Outcome:
-    """What blocks refuses; what is only suspected is for the tests, or for a person, to decide."""
+    """Return the outcome. Conflicts refuse; on mere suspicions the tests decide, or a person."""
     if unmerged or any(each.evidence is not Evidence.SUSPICION for each in found):
         return "refused"
     if run is not None:

@@ -1,4 +1,4 @@
-"""The port to a check: who decides what cannot be proven. A leaf: a driver that git starts loads no other port."""
+"""The port for checks, which decide cases that cannot be proven. A leaf: git's merge driver loads no other port."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -7,23 +7,23 @@ from typing import Protocol
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
-    """What a check said, and the end of what it printed."""
+    """The result of a check, and the end of its output."""
 
     passed: bool
     tail: str = ""
 
 
 class Check(Protocol):
-    """A judge of what might be right, whom the caller trusts: a type checker, tests. It never sees the user's files."""
+    """A judge of candidates that the caller trusts: a type checker, tests. It never sees the user's files."""
 
     @property
     def name(self) -> str:
-        """What is run, as the caller named it."""
+        """Return the command of the check, as the caller named it."""
         ...
 
     def passes(self, contents: Mapping[str, bytes | None], timeout_seconds: float) -> CheckResult:
-        """Try a fresh copy of the project in which the files of `contents` have these bytes; None: it is gone.
+        """Check a fresh copy of the project in which the files of `contents` have these bytes; None means deleted.
 
-        What has not come to an end after `timeout_seconds` is ended, and has not passed.
+        A check that still runs after `timeout_seconds` is stopped, and has not passed.
         """
         ...

@@ -1,4 +1,4 @@
-"""What the merged state of two sides has, and neither side alone: contracts that break there, and bodies that meet."""
+"""Conflicts that only the merged state of two sides has: broken contracts, and bodies that interact."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ from commonhold.semantics.evidence import Evidence
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A line of the merged state, and of each side; None where it is not there. `qualname` is what it lies in."""
+    """A line in the merged state and in each side; None if there is none. `qualname` is its innermost definition."""
 
     path: str
     qualname: str
@@ -34,9 +34,9 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """Something that fails, or may, with both sides together.
+    """A failure, or a possible one, of both sides together.
 
-    `by` is the side that changed what is at `cause`; the other one counts on it at `place`.
+    `by` is the side that changed the definition at `cause`; the other side relies on it at `place`.
     """
 
     evidence: Evidence
@@ -48,7 +48,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Sides:
-    """The two sides, what they come from and what comes of them, as summaries; `changed` are the files in versions."""
+    """Summaries of the two sides, their base and their merge; `changed` are the changed files in all versions."""
 
     base: Library
     ours: Library
@@ -58,21 +58,21 @@ class Sides:
     changed: Mapping[str, Changed]
 
     def of(self, name: SideName) -> Library:
-        """The summaries of a side."""
+        """Return the summaries of a side."""
         return self.ours if name is SideName.OURS else self.theirs
 
     def changed_by(self, name: SideName) -> frozenset[str]:
-        """The paths that a side changed against the base, less those of which nothing came."""
+        """Return the paths that a side changed relative to the base, except those that could not be merged."""
         return frozenset(path for path, each in self.changed.items() if each.base != _text(each, name)) - self._left_out
 
     def brought_by(self, name: SideName) -> frozenset[str]:
-        """The paths that are otherwise in the merged state than on the other side."""
+        """Return the paths whose merged content differs from that of the other side."""
         found = {path for path, each in self.changed.items() if self.merged_text(each) != _text(each, name.other)}
         return frozenset(found) - self._left_out
 
     @property
     def joined(self) -> JoinedStates:
-        """The same, as the question about contracts is put."""
+        """Return the same states in the form that the contract analysis takes."""
         ours, theirs = (
             SideState(self.of(name), self.changed_by(name), self.brought_by(name), self.maps[name].to_side)
             for name in SideName
@@ -85,7 +85,7 @@ class Sides:
 
     @cached_property
     def touches(self) -> Mapping[SideName, Touches]:
-        """The bodies that each side changed."""
+        """Return the bodies that each side changed."""
         return {name: self._touches(name) for name in SideName}
 
     def _touches(self, name: SideName) -> Touches:
@@ -97,7 +97,7 @@ class Sides:
 
     @cached_property
     def maps(self) -> Mapping[SideName, LineMap]:
-        """Where lines of the merged state lie in each side."""
+        """Return the maps from lines of the merged state to lines of each side."""
         return {name: LineMap(lambda path, name=name: self._texts(path, name)) for name in SideName}  # type: ignore[misc]
 
     def _texts(self, path: str, name: SideName) -> tuple[bytes | None, bytes | None] | None:
@@ -105,22 +105,22 @@ class Sides:
         return None if each is None else (self.merged_text(each), _text(each, name))
 
     def merged_text(self, each: Changed) -> bytes | None:
-        """What came of a file; of one that is left out, nothing that counts."""
+        """Return the merged bytes of a file; for one that is left out the value has no meaning."""
         if each.path in self.state.texts:
             return self.state.texts[each.path]
         if each.ours in (each.base, each.theirs):
             return each.theirs
-        # Both changed it, and it is not here: one of them gave the file another name.
+        # Both changed it, and it is not among the texts: one of them renamed the file.
         return each.ours if each.theirs == each.base else None
 
     def place(self, path: str, line: int, qualname: str | None = None) -> Place:
-        """A line of the merged state."""
+        """Return the place of a line of the merged state."""
         name = _around(self.merged, path, line) if qualname is None else qualname
         lines = (self.maps[side].to_side(path, line) for side in SideName)
         return Place(path, name, line, *lines)
 
     def definition(self, path: str, qualname: str, by: SideName) -> Place:
-        """A definition, also where the side took it away."""
+        """Return the place of a definition, even if the side deleted it."""
         if found := _line(self.merged.summary(path), qualname):
             return self.place(path, found, qualname)
         lines = {side: _line(self.of(side).summary(path), qualname) for side in (by, by.other)}
@@ -128,7 +128,7 @@ class Sides:
 
 
 def is_linked(path: str) -> bool:
-    """Whether files of this name are tied to others."""
+    """Whether files with this name are linked to others."""
     language = language_for(path, b"")
     return language is not None and linked(language.name) is not None
 
@@ -141,7 +141,7 @@ def sides_of(
     changed: Iterable[Changed],
     progress: Progress = silent,
 ) -> Sides:
-    """The sides that meet in a merged state; `changed` are the files of linked languages that either side changed."""
+    """Return the sides of a merged state; `changed` are the files of linked languages that either side changed."""
     names = (revisions.base_of(meeting), meeting.ours.commit, meeting.theirs.commit, state.tree)
     base, ours, theirs, joined = (index.of_revision(name, progress) for name in names)
     settled = {path: index.summary(path, text) for path, text in state.settled.items()}
@@ -163,7 +163,7 @@ def _around(library: Library, path: str, line: int) -> str:
 
 
 def findings(sides: Sides) -> tuple[tuple[Finding, ...], tuple[str, ...]]:
-    """All findings, the surest first, and notices. What is broken is not told again as what merely meets."""
+    """Return all findings, the most certain first, and notices. A broken pair is not reported again as interacting."""
     conflicts, notices = contract_conflicts(sides.joined)
     listed = [_finding(sides, each) for each in conflicts]
     broken = {_identity(each): each for each in reversed(listed)}
@@ -180,7 +180,7 @@ def _identity(each: Finding) -> tuple[object, ...]:
 
 
 def pair_of(each: Finding) -> frozenset[tuple[str, str]]:
-    """The two definitions that it is about."""
+    """Return the two definitions of a finding."""
     return frozenset({(each.place.path, each.place.qualname), (each.cause.path, each.cause.qualname)})
 
 
@@ -206,14 +206,14 @@ def _met(sides: Sides, each: Crossing) -> Finding:
 
 
 def _doubts(sides: Sides) -> Iterator[Finding]:
-    """What cannot be shown to merge within one file."""
+    """Yield a finding for each spot within a file that is not proven to merge correctly."""
     for doubt in sides.state.doubts:
         ours, theirs = (_spot_place(sides, doubt, name) for name in SideName)
         yield Finding(Evidence.SUSPICION, doubt.spot.why, theirs, ours, SideName.OURS)
 
 
 def _spot_place(sides: Sides, doubt: Doubt, name: SideName) -> Place:
-    """Where a spot lies on one side."""
+    """Return the place of a spot on one side."""
     lines = doubt.spot.ours if name is SideName.OURS else doubt.spot.theirs
     own = lines[0] + 1 if lines != NOWHERE else None
     merged = sides.maps[name].to_merged(doubt.path, own) if own else None

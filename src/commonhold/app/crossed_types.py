@@ -1,4 +1,4 @@
-"""What a type checker says of the merged state of two sides, and of neither side alone."""
+"""Type errors that the merged state of two sides has and neither side alone."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -16,13 +16,13 @@ from commonhold.semantics.evidence import Evidence
 _MOST_ASKED_BESIDE: Final = 200
 
 TypesOf = Callable[[str], TypeChecker]
-"""The type checker for the files of a commit; nothing is started or copied before it is asked."""
+"""A function that returns the type checker for a commit's files; it starts or copies nothing before its first use."""
 
 
 def typed(sides: Sides, ours: str, types_of: TypesOf) -> tuple[tuple[Finding, ...], tuple[str, ...]]:
-    """What is newly said of the merged state against both sides, seen from the commit `ours`, and notices.
+    """Return type errors of the merged state that neither side has, seen from the commit `ours`, and notices.
 
-    Nobody is asked where neither side has to do with what the other changed.
+    No checker runs if neither side is affected by the other's changes.
     """
     asked = _Asked(sides)
     if not asked.concerned:
@@ -31,13 +31,13 @@ def typed(sides: Sides, ours: str, types_of: TypesOf) -> tuple[tuple[Finding, ..
         joined = checker.compare(asked.joined, asked.beside(asked.joined))
         apart = checker.compare(asked.apart, asked.beside(asked.apart)) if joined.new else TypeReport()
     notices = tuple(filter(None, dict.fromkeys((joined.why, apart.why))))
-    if apart.why not in ("", joined.why):  # what theirs alone would say is not known
+    if apart.why not in ("", joined.why):  # the errors of theirs alone are unknown
         return (), notices
     return tuple(asked.finding(each) for each in _beyond(joined.new, apart.new)), notices
 
 
 def with_types(found: Sequence[Finding], typed: Sequence[Finding]) -> tuple[Finding, ...]:
-    """Both, the surest first: what is tied is not told again of its line, nor what merely meets of the same two."""
+    """Return both, the most certain first, without repeating a contract's line or a suspicion's two definitions."""
     tied = [each for each in found if each.evidence is Evidence.CONTRACT]
     told = {(each.place.path, each.place.line) for each in tied}
     new = [each for each in typed if (each.place.path, each.place.line) not in told]
@@ -46,7 +46,7 @@ def with_types(found: Sequence[Finding], typed: Sequence[Finding]) -> tuple[Find
 
 
 def _beyond(new: Sequence[Diagnostic], known: Sequence[Diagnostic]) -> Iterator[Diagnostic]:
-    """What is said more often than it is known to be said, on whatever line."""
+    """Yield the errors that occur more often than in `known`, on any line."""
     left = Counter((each.path, each.message, each.code) for each in known)
     for each in new:
         kind = each.path, each.message, each.code
@@ -58,7 +58,7 @@ def _beyond(new: Sequence[Diagnostic], known: Sequence[Diagnostic]) -> Iterator[
 
 @dataclass(frozen=True, slots=True)
 class _Restated:
-    """A definition that a side made other, and its file."""
+    """A definition that a side changed, and its file."""
 
     path: str
     qualname: str
@@ -66,23 +66,23 @@ class _Restated:
 
 @dataclass(frozen=True)
 class _Asked:
-    """What is asked, seen from ours: what the merge brings, and what theirs alone would bring."""
+    """The files to compare, seen from ours: those that the merge changes, and those that theirs alone would change."""
 
     sides: Sides
 
     @cached_property
     def joined(self) -> Mapping[str, bytes | None]:
-        """The files that the merge makes other than ours has them."""
+        """Return the files whose merged content differs from that of ours."""
         brought = self.sides.brought_by(SideName.THEIRS)
         return {path: self.sides.merged_text(self.sides.changed[path]) for path in sorted(brought)}
 
     @cached_property
     def apart(self) -> Mapping[str, bytes | None]:
-        """The files that theirs has otherwise than ours."""
+        """Return the files in which theirs differs from ours."""
         return {path: each.theirs for path, each in self.sides.changed.items() if each.theirs != each.ours}
 
     def beside(self, changes: Mapping[str, bytes | None]) -> tuple[str, ...]:
-        """The other files that are to be looked at, in both comparisons the same, those first that matter most."""
+        """Return the other files to check, the same in both comparisons, the most relevant first."""
         others = sorted(
             {*self.sides.changed_by(SideName.OURS), *self._users[SideName.OURS], *self._users[SideName.THEIRS]}
         )
@@ -91,13 +91,13 @@ class _Asked:
 
     @cached_property
     def concerned(self) -> frozenset[str]:
-        """The files that both sides changed, or have to do with: changed by one, and using what the other restated."""
+        """Return the files that both sides change or affect: changed by one, and using a change of the other."""
         ours, theirs = (self.sides.changed_by(side) | self._users[side] for side in SideName)
         return ours & theirs & self.sides.merged.paths
 
     @cached_property
     def _restated(self) -> Mapping[SideName, Mapping[str, Sequence[_Restated]]]:
-        """What each side offers otherwise than the base, by its name."""
+        """Return the definitions that each side changed relative to the base, by name."""
         return {side: self._restated_by(side) for side in SideName}
 
     def _restated_by(self, side: SideName) -> Mapping[str, Sequence[_Restated]]:
@@ -109,12 +109,12 @@ class _Asked:
 
     @cached_property
     def _users(self) -> Mapping[SideName, frozenset[str]]:
-        """The files that use what a side restated."""
+        """Return the files that use a definition which a side changed."""
         users = self.sides.merged.users
         return {side: frozenset(path for name in self._restated[side] for path in users(name)) for side in SideName}
 
     def finding(self, each: Diagnostic) -> Finding:
-        """The finding. A checker does not say who is to blame: it is whose change stands nearest to the line."""
+        """Return the finding. A checker does not name the cause: it is the side whose change is nearest to the line."""
         place = self.sides.place(each.path, each.line)
         by, cause = min((self._blame(place, side) for side in _suspects(place)), key=lambda found: found[0])[1:]
         code = f" [{each.code}]" if each.code else ""
@@ -123,7 +123,7 @@ class _Asked:
         return Finding(Evidence.TYPES, why, place, cause, by)
 
     def _blame(self, place: Place, side: SideName) -> tuple[int, SideName, Place]:
-        """How near what a side changed is used: on the line, in its definition, in its file, or not by name."""
+        """Return how near a use of a side's change is: on the line, in its definition, in its file, or not by name."""
         found = min(self._used(place, side), key=lambda used: used[0], default=None)
         if found is None:
             return 3, side, self.sides.place(place.path, place.line or 1, place.qualname)
@@ -138,7 +138,7 @@ class _Asked:
 
 
 def _suspects(place: Place) -> Sequence[SideName]:
-    """Who may have changed what is complained of: if only one side has the line, the other."""
+    """Return the sides that may have caused the error: if only one side has the line, the other one."""
     if place.ours_line is None:
         return (SideName.OURS,)
     return (SideName.THEIRS,) if place.theirs_line is None else tuple(SideName)

@@ -1,6 +1,6 @@
-"""What a commit means for the other files of the repository: tied, type-checked, or suspected.
+"""The effects of a commit on other files of the repository: linked, type-checked, or suspected.
 
-Asked while planning, outside of the gate. Inside it, `is_current` looks again where any file changed meanwhile.
+`examine` runs during planning, outside of the gate. Inside the gate, `is_current` looks again if any file changed.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -38,9 +38,9 @@ Look = Callable[[str], Looked | None]
 
 @dataclass(frozen=True, slots=True)
 class Insight:
-    """What can be seen of the other files: by tying them, by a type checker, where there is one, and by their tests.
+    """The knowledge of other files: the links between them, a type checker if there is one, and their tests.
 
-    `is_awaited`: whoever asks waits until all files are read. Else a change is put off that comes before that.
+    `is_awaited`: the caller waits until all files are read. Otherwise a change that comes earlier is put off.
     """
 
     index: Index
@@ -49,7 +49,7 @@ class Insight:
     is_awaited: bool = True
 
     def close(self) -> None:
-        """Let go of both; idempotent."""
+        """Close the index and the type checker; idempotent."""
         self.index.close()
         if self.types is not None:
             self.types.close()
@@ -59,20 +59,20 @@ class Crossing:
     """Examines drafts against all other files."""
 
     def __init__(self, insight: Insight, look: Look, policies: Policies) -> None:
-        """See the other files with `insight`; `look` shows those concerned, `policies` say what that leads to."""
+        """Examine other files with `insight`; `look` reads them, `policies` decide what follows from suspicions."""
         self._policies = policies
         self._proving = Proving(insight.tests_of)
         self._index = insight.index
         self._is_awaited = insight.is_awaited
         self._types = insight.types
         self._look = look
-        self._told: set[str] = set()  # why a checker could not be asked: once is enough
+        self._told: set[str] = set()  # why a checker could not run: each reason is reported once
 
     def examine(self, drafts: Sequence[Draft], earlier: Crossed | None = None) -> Crossed:
-        """Find whom the drafts concern in other files. Quick where no contract changes and nothing new is used.
+        """Find the dependents of the drafts in other files. Fast if no contract changes and no new name is used.
 
-        What a type checker or the tests said when the same was examined `earlier` is kept, if the drafts write the same
-        regions in the same way, and the links are the same.
+        Results of the type checker and the tests from an `earlier` examination are kept if the drafts write the same
+        regions in the same way and the links are the same.
         """
         versions = [self._version(draft) for draft in drafts]
         if not any(map(_matters, versions)):
@@ -104,14 +104,14 @@ class Crossing:
         )
 
     def library(self) -> Library:
-        """All files of the repository as they are."""
+        """Return summaries of all files of the repository in their present state."""
         return self._index.library()
 
     def _asks_types(self, work: "_Work") -> bool:
         return self._types is not None and work.offers_changed
 
     def is_current(self, crossed: Crossed) -> bool:
-        """Whether the same would be found now."""
+        """Whether an examination now would find the same."""
         if crossed.library is None:
             return True
         library = self._index.library()
@@ -126,7 +126,7 @@ class Crossing:
         return _Version(draft, before, after)
 
     def _complaints(self, work: "_Work") -> tuple[tuple[Diagnostic, ...], tuple[str, ...]]:
-        """What a type checker newly says of places that the drafts do not write, and why it could not be asked."""
+        """Return new type errors in places that the drafts do not write, and notices, such as why no checker ran."""
         if self._types is None or not self._asks_types(work):
             return (), ()
         report = self._types.compare(work.contents, work.users)
@@ -140,7 +140,7 @@ class Crossing:
 
 @dataclass(frozen=True, slots=True)
 class _Version:
-    """A file that is drafted, and its summaries."""
+    """A drafted file, and its summaries before and after."""
 
     draft: Draft
     before: Summary | None
@@ -148,7 +148,7 @@ class _Version:
 
 
 def _matters(version: _Version) -> bool:
-    """Whether other files can have to do with what is drafted here."""
+    """Whether a draft can affect other files, or rely on them in a new way."""
     before, after = version.before, version.after
     if version.draft.target != version.draft.path or (before is None) != (after is None):
         return True
@@ -159,7 +159,7 @@ def _matters(version: _Version) -> bool:
 
 @dataclass(frozen=True)
 class _Work:
-    """One examination: the drafts in the state of the repository that they were made in."""
+    """One examination: the drafts, and the state of the repository in which they were made."""
 
     library: Library
     versions: tuple[_Version, ...]
@@ -167,25 +167,25 @@ class _Work:
 
     @cached_property
     def files(self) -> dict[str, Summary | None]:
-        """The files that become other, by path."""
+        """Return the new summaries of the files that change, by path."""
         gone: dict[str, Summary | None] = {each.draft.path: None for each in self.versions}
         there = {each.draft.target: each.after for each in self.versions if each.draft.source is not None}
         return gone | there
 
     @cached_property
     def contents(self) -> dict[str, bytes | None]:
-        """Their bytes."""
+        """Return the new bytes of the files that change, by path."""
         gone: dict[str, bytes | None] = {each.draft.path: None for each in self.versions}
         return gone | {each.draft.target: each.draft.source for each in self.versions if each.draft.source is not None}
 
     @cached_property
     def before(self) -> dict[str, Summary | None]:
-        """The files that become other, as the drafts saw them."""
+        """Return the summaries of the files that change, as the drafts saw them."""
         return {each.draft.path: each.before for each in self.versions}
 
     @cached_property
     def drafted(self) -> frozenset[RegionChange]:
-        """The regions that the drafts write."""
+        """Return the regions that the drafts write."""
         touched = ((each.draft, one) for each in self.versions for one in each.draft.touched)
         return frozenset(_region_change(draft, one) for draft, one in touched)
 
@@ -195,31 +195,31 @@ class _Work:
 
     @cached_property
     def links(self) -> Links:
-        """Whom it concerns."""
+        """Return the links from the changes to their dependents."""
         return examine(Overlay(self.library, self.before), self._after, self.files)
 
     @cached_property
     def offers_changed(self) -> bool:
-        """Whether any file offers something else than before, be it only to a type checker."""
+        """Whether any file changes its contract, even in a way that only a type checker sees."""
         return any(
             each.before is None or each.after is None or is_restated(each.before, each.after) for each in self.versions
         )
 
     @cached_property
     def users(self) -> frozenset[str]:
-        """The files that use a name whose contract changed."""
+        """Return the files that use a name whose contract changed."""
         names = {offer.name for each in self.versions for offer in restated(each.before, each.after)}
         return frozenset(path for name in names for path in self._after.users(name)) - self.files.keys()
 
     @cached_property
     def mended(self) -> frozenset[Key]:
-        """The regions that the drafts write, by their names afterwards."""
+        """Return the regions that the drafts write, by their new names."""
         drafts = [each.draft for each in self.versions if each.draft.source is not None]
         keys = ((each, written(each.before_map, each.after_map, each.touched)) for each in drafts)
         return frozenset(key.at(each.target) for each, found in keys for key in found)
 
     def is_edited(self, path: str, line: int) -> bool:
-        """Whether the drafts write the region that a line lies in."""
+        """Whether the drafts write the region that contains a line."""
         key = self._key_at(path, line)
         return key is not None and key in self.mended
 
@@ -244,14 +244,14 @@ class _Work:
         looked = self.look(path)
         return looked.map if looked else None
 
-    # In the words of admission.
+    # The same, in the terms of admission.
 
     @cached_property
     def _concerns(self) -> tuple[Concern, ...]:
         return self.links.beside(self.is_edited).concerns
 
     def weighed(self, complaints: Iterable[Diagnostic]) -> Weighed:
-        """What was found, and what a type checker says, by what it leads to."""
+        """Return the links and the type errors, sorted by their consequence."""
         return weigh(self._concerns, tuple(map(self._typed, complaints)), map(_version_of, self.versions), self._after)
 
     def _typed(self, complaint: Diagnostic) -> Concern:
@@ -260,18 +260,18 @@ class _Work:
         return Concern(complaint.path, complaint.line, "", how, Evidence.TYPES, target, "")
 
     def required(self, weighed: Weighed) -> tuple[Required, ...]:
-        """The places to mend or to lease."""
+        """Return the places to repair or to lease."""
         return merged(self._required(weighed.binding))
 
     def suspicions(self, weighed: Weighed, policies: Policies) -> dict[Suspicion, Escalation]:
-        """The places that may be concerned, by what the project does about them."""
+        """Return the places that may be affected, grouped by the project's policy for them."""
         groups: dict[Suspicion, list[Concern]] = {}
         for each in weighed.suspected:
             groups.setdefault(policies.on_suspicion(file_key(each.target_path)), []).append(each)
         return {policy: self._escalation(concerns) for policy, concerns in groups.items()}
 
     def impacted(self) -> tuple[ImpactedTest, ...]:
-        """The tests that what is changed may concern."""
+        """Return the tests that the changes may affect."""
         changed: dict[str, set[str]] = {}
         for each in self._concerns:
             changed.setdefault(each.target_path, set()).add(each.target)
@@ -284,7 +284,7 @@ class _Work:
                 yield Required(key, each.why(subject_of(key)), each.line, each.is_broken, each.evidence)
 
     def _escalation(self, concerns: Sequence[Concern]) -> Escalation:
-        """One for all: what to lease is the file, the folder, or everything that they lie in."""
+        """Return one escalation for all concerns; the key to lease is the smallest file or folder with all of them."""
         first = concerns[0]
         reasons: dict[str, list[str]] = {}
         for each in concerns[:_MOST_NAMED]:
@@ -299,13 +299,13 @@ class _Work:
         return Escalation(key, f"{'; '.join(clauses)}{more}", first.line, first.path, evidence)
 
     def told(self, concern: Concern) -> str:
-        """One concern as a clause, with its place."""
+        """Return one concern as a clause, with its place."""
         key = self._key_at(concern.path, concern.line)
         return f"{subject_of(key) if key else concern.path} {concern.how} ({concern.path}:{concern.line})"
 
     @staticmethod
     def _around(paths: set[str]) -> Key:
-        """The innermost file or folder that holds all of these."""
+        """Return the file, or the innermost folder, that contains all of these paths."""
         if len(paths) == 1:
             return file_key(next(iter(paths)))
         return file_key(f"{commonpath([dirname(path) for path in paths])}/")

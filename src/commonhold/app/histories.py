@@ -1,4 +1,4 @@
-"""What merging two branches asks of a version history, and the values that they speak of."""
+"""The ports to the version history for merging two branches, and their values."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from commonhold.merging.verdict import Sides
 
 
 class Obstacle(StrEnum):
-    """Why files or trees cannot be merged, where it is not the text of a file that stands in the way."""
+    """Why files or trees cannot be merged for a reason other than the text of a file."""
 
     DELETED = "DELETED"
     RENAMED = "RENAMED"
@@ -23,7 +23,7 @@ class Obstacle(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One side: what it was called, the commit, and what that commit is for (its first line)."""
+    """One side: its name, its commit, and that commit's purpose (the first line of its message)."""
 
     name: str
     commit: str
@@ -31,15 +31,15 @@ class Side:
 
     @property
     def label(self) -> str:
-        """Branch and intent in one line: what stands at a conflict marker."""
+        """Return branch and intent in one line, for the conflict markers."""
         return f"{self.name}: {self.intent}" if self.intent else self.name
 
 
 @dataclass(frozen=True, slots=True)
 class Meeting:
-    """Two sides and the commits that both come from. `branch` is what theirs is called in the message of a merge.
+    """Two sides and their common ancestors. `branch` is the name of theirs in the message of a merge commit.
 
-    `is_told`: the caller said what both come from, whatever the history knows.
+    `is_told`: the caller named the common ancestor, regardless of the history.
     """
 
     ours: Side
@@ -50,7 +50,7 @@ class Meeting:
 
     @property
     def sides(self) -> Sides:
-        """What the sides are called in conflict markers."""
+        """Return the names of the sides in conflict markers."""
         return Sides(self.ours.label, self.theirs.label)
 
 
@@ -66,8 +66,8 @@ class Blob:
 class BothChanged:
     """A file that both sides changed.
 
-    Without a `base` both made it. `merged` is what a merge by lines makes of it; None where lines conflict. `path` is
-    where the result goes.
+    Without a `base` both sides made it. `merged` is the result of a merge by lines; None if lines conflict. `path` is
+    the path of the result.
     """
 
     path: str
@@ -78,13 +78,13 @@ class BothChanged:
 
     @property
     def versions(self) -> tuple[Blob, ...]:
-        """The versions that there are: base, ours, theirs."""
+        """Return the existing versions: base, ours, theirs."""
         return tuple(blob for blob in (self.base, self.ours, self.theirs) if blob is not None)
 
 
 @dataclass(frozen=True, slots=True)
 class Blocked:
-    """A path that is no matter of text: what is in the way, in words."""
+    """A path with a conflict outside the text of a file; `why` describes the obstacle."""
 
     path: str
     obstacle: Obstacle
@@ -93,7 +93,7 @@ class Blocked:
 
 @dataclass(frozen=True, slots=True)
 class LineMerge:
-    """What a merge by lines makes of the trees: a tree, the files that both sides changed, and what blocks it."""
+    """The result of merging two trees by lines: a tree, the files that both sides changed, and the obstacles."""
 
     tree: str
     files: tuple[BothChanged, ...]
@@ -102,7 +102,7 @@ class LineMerge:
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """A file that another session holds, or a part of it: the key, who, and what for."""
+    """A file that another session has leased in whole or in part: the key, the holder, and its task."""
 
     path: str
     key: str
@@ -119,54 +119,54 @@ class Settled:
 
 
 class History(Protocol):
-    """The history around one working tree. Nothing but `advance` and `stand` touches the working tree or a branch."""
+    """The history around one working tree. Only `advance` and `stand` change the working tree or a branch."""
 
     def meeting(self, name: str) -> Meeting:
-        """The current branch and the one named `name`. Raises InputError `REVISION_UNKNOWN`."""
+        """Return the meeting of the current branch and the one named `name`. Raises InputError `REVISION_UNKNOWN`."""
         ...
 
     def base_of(self, meeting: Meeting) -> str:
-        """One tree or commit that both sides come from."""
+        """Return one tree or commit that both sides descend from."""
         ...
 
     def merge_lines(self, meeting: Meeting) -> LineMerge:
-        """The merge by lines."""
+        """Return the merge by lines."""
         ...
 
     def read(self, ids: Sequence[str]) -> Mapping[str, bytes]:
-        """Bytes by id."""
+        """Return bytes by id."""
         ...
 
     def changed(self, meeting: Meeting, concerns: Callable[[str], bool]) -> tuple[Changed, ...]:
-        """The files that either side changed and whose path `concerns` us, as base, ours and theirs have them."""
+        """Return the files that either side changed and for whose path `concerns` is true, in base, ours and theirs."""
         ...
 
     def holds(self, blob: Blob, content: bytes) -> bool:
-        """Whether the bytes of `blob` are these; nothing is read for it."""
+        """Whether the bytes of `blob` are these; nothing is read for the answer."""
         ...
 
     def tree_with(self, tree: str, files: Mapping[str, Settled]) -> str:
-        """A tree with other bytes in these files."""
+        """Return a tree with other bytes in these files."""
         ...
 
     def under_way(self) -> str | None:
-        """What has been begun here and stands in the way of a merge; None where nothing has."""
+        """Return the operation under way here that blocks a merge; None if there is none."""
         ...
 
     def touched(self, meeting: Meeting, tree: str) -> tuple[str, ...]:
-        """The paths that `tree` would change."""
+        """Return the paths that `tree` would change."""
         ...
 
     def in_the_way(self, meeting: Meeting, tree: str) -> tuple[str, ...]:
-        """The paths of the working tree that are not as committed and that `tree` would change."""
+        """Return the uncommitted paths of the working tree that `tree` would change."""
         ...
 
     def commit(self, meeting: Meeting, tree: str, message: str | None) -> str:
-        """A commit of `tree` with both sides as its parents, which no branch has yet."""
+        """Return a new commit of `tree` with both sides as its parents; no branch contains it yet."""
         ...
 
     def advance(self, meeting: Meeting, commit: str) -> str | None:
-        """Bring branch and files to `commit`, all or nothing; why not, where something has changed meanwhile."""
+        """Move branch and files to `commit`, all or nothing; return why not if something has changed meanwhile."""
         ...
 
     def stand(
@@ -178,32 +178,33 @@ class History(Protocol):
     ) -> str | None:
         """Leave a merge under way in the working tree: `settled` files ready to commit, `conflicts` as unmerged.
 
-        The bytes of a conflict are the text with markers; None leaves ours there. Why not, where it was not begun.
+        The bytes of a conflict are the text with markers; None leaves ours there. Return why the merge was not begun,
+        or None.
         """
         ...
 
 
 class Revisions(Protocol):
-    """The history of a repository, of which any two revisions can be compared. Nothing is ever changed."""
+    """The history of a repository, to compare any two revisions. Nothing is ever changed."""
 
     def meeting_of(self, ours: str, theirs: str, base: str | None = None) -> Meeting:
-        """Two revisions and what both come from: `base`, or what the history knows. Raises `REVISION_UNKNOWN`."""
+        """Return two revisions and their common ancestor: `base`, or that of the history. Raises `REVISION_UNKNOWN`."""
         ...
 
     def base_of(self, meeting: Meeting) -> str:
-        """One tree or commit that both sides come from."""
+        """Return one tree or commit that both sides descend from."""
         ...
 
     def merge_lines(self, meeting: Meeting) -> LineMerge:
-        """The merge by lines."""
+        """Return the merge by lines."""
         ...
 
     def read(self, ids: Sequence[str]) -> Mapping[str, bytes]:
-        """Bytes by id."""
+        """Return bytes by id."""
         ...
 
     def changed(self, meeting: Meeting, concerns: Callable[[str], bool]) -> tuple[Changed, ...]:
-        """The files that either side changed and whose path `concerns` us, as base, ours and theirs have them."""
+        """Return the files that either side changed and for whose path `concerns` is true, in base, ours and theirs."""
         ...
 
 
@@ -211,5 +212,5 @@ class Leases(Protocol):
     """The leases on files of the working tree."""
 
     def on(self, paths: Sequence[str]) -> tuple[Held, ...]:
-        """What others than the caller hold of these files."""
+        """Return the leases of other holders on these files."""
         ...

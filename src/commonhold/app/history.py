@@ -1,4 +1,4 @@
-"""What happened to something: the commits on what a key covers."""
+"""The history of a key: the commits on the regions that it covers."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -12,7 +12,7 @@ HISTORY: Final = 200
 
 
 def changes_on(reader: Reader, key: Key) -> Iterator[Change]:
-    """The commits on what `key` covers, newest first."""
+    """Return the commits on regions within `key`, newest first."""
     if key.scheme != FILE:
         return iter(())
     if key.is_folder:
@@ -27,6 +27,6 @@ def changes_on(reader: Reader, key: Key) -> Iterator[Change]:
 
 
 def change_of(recorded: Recorded, commit: Committed) -> Change:
-    """A commit as somebody sees it who asks about a path."""
+    """Return a commit in the form that answers a question about a path."""
     keys = tuple(change.key for change in commit.regions)
     return Change(recorded.sequence, recorded.at, commit.holder, commit.intent, keys)

@@ -1,4 +1,4 @@
-"""Edits whose bases have moved on: merged where it can be shown that the result is what both sides mean."""
+"""Merge edits whose bases have changed, if the result is proven to keep the meaning of both sides."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -25,12 +25,12 @@ from commonhold.regions.writing import Style
 MAX_NAME_LENGTH: Final = 80
 _MERGED: Final = frozenset({Op.REPLACE, Op.REWRITE})
 MergeFiles = Callable[[bytes, bytes, bytes, str, Sides | None], Proven | Unproven]
-"""Merges base, ours and theirs of the file at a path, whose sides have these names."""
+"""A function that merges base, ours and theirs of the file at a path, with these names of the sides."""
 
 
 @dataclass(frozen=True, slots=True)
 class Late:
-    """An edit, and what is there instead of what it started from."""
+    """An edit, and the present state of its region, which is no longer its base."""
 
     edit: KeyedEdit
     stale: Stale
@@ -38,9 +38,10 @@ class Late:
 
 @dataclass(frozen=True, slots=True)
 class Joint:
-    """One file's edits, merged with what others had made of their bases.
+    """One file's edits, merged with the changes that others made to their bases.
 
-    `regions` are for the answer, `merges` for the log; `contents` are by hash the texts that are in no file any more.
+    `regions` are for the answer, `merges` for the log; `contents` are the texts, by hash, that no file contains any
+    more.
     """
 
     content: Content
@@ -51,14 +52,14 @@ class Joint:
 
 
 Authors = Mapping[Origin, tuple[Author, ...]]
-"""Who changed what edits started from."""
+"""The authors of the changes since each edit's base."""
 
 
 class Joining:
-    """Merges edits, where the project lets it."""
+    """Merges edits, if the project allows it."""
 
     def __init__(self, past: Past, policies: Policies, merge: MergeFiles) -> None:
-        """Look up in `past` what edits started from; `policies` say what is never merged."""
+        """Look up the bases of edits in `past`; `policies` say which regions are never merged."""
         self._past = past
         self._policies = policies
         self._merge = merge
@@ -66,9 +67,9 @@ class Joining:
     def join(
         self, intent: str, theirs: RegionMap, edits: Sequence[KeyedEdit], late: Sequence[Late]
     ) -> Joint | Unmerged | None:
-        """Apply all edits of a file to it, those that are `late` as if they had been in time.
+        """Apply all edits of a file to it; the `late` ones as if they had been made in time.
 
-        None where that is not tried: what they started from is not known, or nothing may be merged there.
+        Return None if no merge is tried: the base of an edit is unknown, or the policies forbid merging there.
         """
         if not all(each.edit.edit.op in _MERGED and self._policies.merges(each.stale.key) for each in late):
             return None
@@ -78,7 +79,7 @@ class Joining:
         try:
             versions = versions_of(theirs, edits, origins)
         except InputError:
-            return None  # Edits that made no sense at their bases: what the changed regions are now says more.
+            return None  # An edit did not fit its own base: the present state of the regions is the better answer.
         authors = {origins[each.edit]: self._past.authors(each.stale) for each in late}
         return None if versions is None else self._joined(intent, versions, authors)
 
@@ -111,7 +112,7 @@ def _shortened(name: str) -> str:
 
 
 def _unmerged(versions: Versions, obstacles: Sequence[Obstacle], marked: bytes | None) -> Unmerged:
-    """Why it could not be merged. The marked text is that of the region, where one is all that was edited."""
+    """Return why the merge failed. The marked text is only that of the region if just one region was edited."""
     theirs = versions.theirs
     key, text = theirs.file.key, marked
     if marked is not None and len(versions.parts) == 1 and (origin := versions.parts[0].origin):
@@ -123,7 +124,7 @@ def _unmerged(versions: Versions, obstacles: Sequence[Obstacle], marked: bytes |
 
 @dataclass(frozen=True, slots=True)
 class _Outcome:
-    """What became of one late edit: the bytes that were sent and those that are there now, and of which region."""
+    """The result of one late edit: its region, and the bytes that were sent and those that are there now."""
 
     origin: Origin
     region: Region
@@ -148,7 +149,7 @@ def _joint(versions: Versions, content: Content, authors: Authors, notes: tuple[
 
 def _outcomes(versions: Versions, content: Content) -> Iterator[_Outcome]:
     source, ours = content.source or b"", versions.ours.source or b""
-    if not content.placed:  # The file was given as bytes.
+    if not content.placed:  # The file's whole content was given.
         origin = versions.parts[0].origin
         if origin is not None:
             yield _Outcome(origin, content.map.file, (0, len(source)), ours, source)

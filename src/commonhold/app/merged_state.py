@@ -1,4 +1,4 @@
-"""What comes of two sides that are merged: a tree, and the files of which that is not what both mean."""
+"""The result of merging two sides: a tree, the files with a merge of their own, and the files without one."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ _OPEN: Final = "both sides changed the same lines, and it cannot be shown what b
 
 @dataclass(frozen=True, slots=True)
 class Unmerged:
-    """A file, or something else of the tree, of which nothing came that both sides mean. `spots` say where and why."""
+    """A file, or another entry of the tree, that could not be merged. `spots` say where and why."""
 
     path: str
     why: str
@@ -23,7 +23,7 @@ class Unmerged:
 
 @dataclass(frozen=True, slots=True)
 class Doubt:
-    """A place in a file whose lines were joined without a conflict, which cannot be shown to be right."""
+    """A place in a file whose lines were joined without a conflict, but without proof that the result is correct."""
 
     path: str
     spot: Spot
@@ -31,9 +31,9 @@ class Doubt:
 
 @dataclass(frozen=True, slots=True)
 class MergedState:
-    """The state that has both sides: `tree` with `settled` files in place of what it has; `left_out` are in none.
+    """The state with both sides' changes: `tree`, its `settled` files replaced; neither has the files `left_out`.
 
-    `texts` has the merged bytes of the files that both sides changed, but for those left out.
+    `texts` has the merged bytes of the files that both sides changed, except for those left out.
     """
 
     tree: str
@@ -44,12 +44,12 @@ class MergedState:
 
     @property
     def left_out(self) -> frozenset[str]:
-        """The paths of which nothing came."""
+        """Return the paths that could not be merged."""
         return frozenset(each.path for each in self.unmerged)
 
 
 def merged_state(revisions: Revisions, meeting: Meeting, merge: Merge) -> MergedState:
-    """Merge by structure, as far as that is proven; else by lines, where these do not conflict."""
+    """Merge each file by structure if that is proven correct, otherwise by lines if these do not conflict."""
     lines = revisions.merge_lines(meeting)
     blobs = revisions.read([blob.id for file in lines.files for blob in (*file.versions, file.merged) if blob])
     judged = [_Judged.of(file, blobs, meeting, merge) for file in lines.files]
@@ -67,7 +67,7 @@ def merged_state(revisions: Revisions, meeting: Meeting, merge: Merge) -> Merged
 
 @dataclass(frozen=True, slots=True)
 class _Judged:
-    """A file that both sides changed: its merged `text`, None where there is none; what speaks against it."""
+    """A file that both sides changed: its merged `text` (None if it has none), and the objections to it."""
 
     path: str
     text: bytes | None
@@ -77,7 +77,7 @@ class _Judged:
 
     @classmethod
     def of(cls, file: BothChanged, blobs: Mapping[str, bytes], meeting: Meeting, merge: Merge) -> "_Judged":
-        """The judgement of one file."""
+        """Judge one file."""
         texts = b"" if file.base is None else blobs[file.base.id], blobs[file.ours.id], blobs[file.theirs.id]
         found = merge(*texts, file.path, meeting.sides)
         by_lines = blobs[file.merged.id] if file.merged is not None else None

@@ -1,4 +1,4 @@
-"""Three versions of one file: proven to merge, verified by the caller's check, or refused, spot by spot."""
+"""Merge three versions of one file: proven, verified by the caller's check, or refused with all conflicting spots."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -12,10 +12,10 @@ Merge = Callable[[bytes, bytes, bytes, str, Sides | None], Proven | Unproven]
 
 @dataclass(frozen=True, slots=True)
 class FileMerge:
-    """What came of a file.
+    """The result of merging one file.
 
-    `source` is the merged text; None where it is refused, and then `marked` is the text with conflict markers (None
-    where the file cannot hold any). `notes` say what was joined. `trial` is there if candidates were tried.
+    `source` is the merged text; None if the merge is refused, and then `marked` is the text with conflict markers (None
+    if the file cannot hold any). `notes` say which changes were joined. `trial` is set if candidates were tried.
     """
 
     path: str
@@ -28,7 +28,7 @@ class FileMerge:
 
     @property
     def how(self) -> str:
-        """How the candidate that passed was put together; empty where none was needed."""
+        """Return how the candidate that passed was put together; empty if none was needed."""
         return self.trial.choice[self.path].how if isinstance(self.trial, Passed) else ""
 
 
@@ -42,7 +42,7 @@ def merge_file(
     trial: Trial | None = None,
     merge: Merge = merge,
 ) -> FileMerge:
-    """Merge one file. Without a `trial` no candidate is ever chosen."""
+    """Merge one file. Without a `trial` a file that is not proven to merge is refused."""
     match merge(base, ours, theirs, path, sides):
         case Proven(source, notes):
             return FileMerge(path, Verdict.PROVEN, source, notes)
@@ -51,7 +51,7 @@ def merge_file(
 
 
 def verified(path: str, unproven: Unproven, trial: Trial) -> FileMerge:
-    """The file as the first of its candidates that passes has it; refused where none does."""
+    """Return the merge with the first candidate that passes the trial; refused if none does."""
     found = try_choices({path: unproven.candidates}, {}, trial)
     if isinstance(found, Failed):
         return refused(path, unproven, found)
@@ -59,17 +59,17 @@ def verified(path: str, unproven: Unproven, trial: Trial) -> FileMerge:
 
 
 def as_chosen(path: str, unproven: Unproven, passed: Passed) -> FileMerge:
-    """The file as the choice that passed has it. Its spots are kept: there the check is all that speaks for it."""
+    """Return the merge with the choice that passed. Its spots are kept: only the check vouches for them."""
     return FileMerge(path, Verdict.VERIFIED, passed.choice[path].source, spots=unproven.spots, trial=passed)
 
 
 def refused(path: str, unproven: Unproven, failed: Failed | None = None) -> FileMerge:
-    """The file with its spots and markers."""
+    """Return the refusal of the file, with its spots and markers."""
     return FileMerge(path, Verdict.REFUSED, spots=unproven.spots, marked=unproven.marked, trial=failed)
 
 
 def after(first: Candidate | None, others: Callable[[], Iterator[Candidate]]) -> Callable[[], Iterator[Candidate]]:
-    """The candidates with one that is tried before them."""
+    """Return the candidates, with `first` tried before all others."""
 
     def candidates() -> Iterator[Candidate]:
         if first is not None:

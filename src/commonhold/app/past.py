@@ -1,4 +1,4 @@
-"""How a region came to be what it is: what an edit of it started from, and who changed it since."""
+"""The past of a region: the base of an edit, and the authors of the changes since."""
 
 from __future__ import annotations
 
@@ -17,53 +17,53 @@ HISTORY_LIMIT: Final = 50
 
 
 class Author(NamedTuple):
-    """Who changed something, and what for."""
+    """The holder that changed something, and its intent."""
 
     holder: str
     intent: str
 
 
 class Past:
-    """What is known of the past of one working tree."""
+    """The known past of one working tree."""
 
     def __init__(self, store: Store, worktree: str) -> None:
-        """Ask `store` about the working tree at `worktree`."""
+        """Read the past of the working tree at `worktree` from `store`."""
         self._store = store
         self._worktree = worktree
 
     def is_kept(self, base: str) -> bool:
-        """Whether content with that hash was ever read or written through us, and its time is not over."""
+        """Whether content with that hash was ever read or written through Commonhold, and has not expired."""
         with self._store.read() as reader:
             return bool(reader.contents_like(base))
 
     def content(self, base: str) -> bytes | None:
-        """The bytes with that hash, or None."""
+        """Return the bytes with that hash, or None."""
         with self._store.read() as reader:
             return content_like(reader, base)
 
     def version_with(self, key: Key, base: str) -> bytes | None:
-        """The whole file as it was when the region had that hash, if a commit made or ended that."""
+        """Return the whole file from when the region had that hash, if a commit began or ended that state."""
         with self._store.read() as reader:
             versions = _versions(reader, key, base)
             return next((data for each in versions if (data := reader.content(each)) is not None), None)
 
     def authors(self, stale: Stale) -> tuple[Author, ...]:
-        """Who changed it since its base, oldest first; empty where that was done outside Commonhold."""
+        """Return the authors of the changes since its base, oldest first; empty for changes outside Commonhold."""
         with self._store.read() as reader:
             return authors(reader, stale, self._worktree)
 
 
 def content_like(reader: Reader, base: str | None) -> bytes | None:
-    """The bytes whose hash begins with `base`, if it can only be those."""
+    """Return the bytes whose hash begins with `base`, if exactly one content matches."""
     hashes = reader.contents_like(base) if base else ()
     return reader.content(hashes[0]) if len(hashes) == 1 else None
 
 
 def authors(reader: Reader, stale: Stale, worktree: str) -> tuple[Author, ...]:
-    """Who made the commits that led from the base to what is there now, oldest first.
+    """Return the authors of the commits that led from the base to the present state, oldest first.
 
-    Followed backwards by hash, so that a change from outside breaks the chain and is credited to no session. What
-    another worktree has instead breaks nothing.
+    The commits are followed backwards by hash, so that a change from outside breaks the chain and is credited to no
+    session. A different state in another worktree breaks nothing.
     """
     found: list[Author] = []
     wanted = stale.region.hash if stale.region else None
@@ -81,7 +81,7 @@ def authors(reader: Reader, stale: Stale, worktree: str) -> tuple[Author, ...]:
 
 
 def _has_piece(reader: Reader, change: RegionChange, base: bytes | None) -> bool:
-    """Whether a header had the piece still that an edit of it started from, before it was changed."""
+    """Whether a header still contained the base piece of the edit before this change."""
     if base is None or not canonical(change.key).is_header:
         return False
     return base in (reader.content(change.before or "") or b"")
@@ -92,7 +92,7 @@ def _key(stale: Stale) -> Key:
 
 
 def _changes(reader: Reader, key: Key) -> Iterator[tuple[Committed, RegionChange]]:
-    """What the last commits did to a region, newest first."""
+    """Yield the changes of the last commits to a region, newest first."""
     for _, commit in reader.commits_on(key.file_path, HISTORY_LIMIT):
         change = next((each for each in commit.regions if each.key == str(key)), None)
         if change is not None:
@@ -100,7 +100,7 @@ def _changes(reader: Reader, key: Key) -> Iterator[tuple[Committed, RegionChange
 
 
 def _versions(reader: Reader, key: Key, base: str) -> Iterator[str]:
-    """The hashes of the file from when the region had the hash `base`."""
+    """Yield the hashes of the file from when the region had the hash `base`."""
     for commit, change in _changes(reader, key):
         file = next((each for each in commit.files if each.path == key.file_path), None)
         if file is None:
@@ -112,20 +112,20 @@ def _versions(reader: Reader, key: Key, base: str) -> Iterator[str]:
 
 
 def changed_by(authors: Iterable[Author]) -> str | None:
-    """The names of all of them; None for nobody."""
+    """Return the names of all authors; None if there are none."""
     return ", ".join(dict.fromkeys(author.holder for author in authors)) or None
 
 
 def called(changed_by: str) -> str:
-    """The names that messages use for the holders in an answer of `changed_by`."""
+    """Return the names that messages use for the holders in a `changed_by` answer."""
     return short_names(changed_by.split(", "))
 
 
 def intents(authors: Iterable[Author]) -> str | None:
-    """What all of them wanted; None where nobody said so."""
+    """Return the intents of all authors; None if none stated one."""
     return "; ".join(dict.fromkeys(author.intent for author in authors if author.intent)) or None
 
 
 def lines_of(data: bytes) -> list[str]:
-    """The lines of bytes that may be in any encoding, to compare and to show."""
+    """Return the lines of bytes in any encoding, for comparison and display."""
     return data.decode("utf-8", "replace").splitlines()

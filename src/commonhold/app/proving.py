@@ -1,4 +1,4 @@
-"""What becomes of a commit that may concern others of whom only a name tells: by policy, and by the tests."""
+"""Decide on a commit that other files are only suspected to depend on (by name): by policy, and by the tests."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -10,30 +10,30 @@ from commonhold.linking.impacted import ImpactedTest
 from commonhold.semantics.admission import Escalation
 
 TestsOf = Callable[[Sequence[str]], Check]
-"""The check that runs the tests at some paths on a copy of the working tree."""
+"""A function that returns the check for tests at some paths; the check runs them on a copy of the working tree."""
 Contents = Mapping[str, bytes | None]
 
 
 @dataclass(frozen=True, slots=True)
 class Suspected:
-    """Suspicions, and what a project does about them. `whole` is all of a candidate's files."""
+    """Suspicions, each with the project's policy for it. `whole` are all files of a candidate."""
 
     escalations: Mapping[Suspicion, Escalation] = field(default_factory=dict)
     whole: Contents = field(default_factory=dict)
 
 
 class Proving:
-    """Decides on suspicions. Tests are run each time: what passed in another state of the files says nothing."""
+    """Decides on suspicions. Tests run each time: a pass in another state of the files proves nothing."""
 
     def __init__(self, tests_of: TestsOf | None, seconds: float = CHECK_SECONDS) -> None:
-        """Run tests with `tests_of`, if the user has chosen a command, for so long."""
+        """Run tests with `tests_of`, if the user has configured a command, for at most `seconds`."""
         self._tests_of = tests_of
         self._seconds = seconds
 
     def decided(
         self, suspected: Suspected, impacted: Callable[[], Sequence[ImpactedTest]]
     ) -> tuple[tuple[Escalation, ...], tuple[str, ...]]:
-        """What still escalates, and what is only told."""
+        """Return the suspicions that still escalate, and the notices."""
         escalations: list[Escalation] = []
         notices: list[str] = []
         for policy, escalation in suspected.escalations.items():

@@ -1,4 +1,4 @@
-"""The regions of contents that were looked at lately, found once for all who ask."""
+"""A shared cache of the regions of recently read contents."""
 
 from typing import Final
 
@@ -11,16 +11,16 @@ _MAPS: Final = Recent[tuple[bytes, str], RegionMap](RECENT_MAPS)
 
 
 _NEWEST: Final = Recent[str, RegionMap](RECENT_MAPS)
-"""The map that was found last at a path: most of the next one is the same."""
+"""The last map at each path: the next version of the file shares most of it."""
 
 
 def discovered(source: bytes, path: str) -> RegionMap:
-    """The regions of these very bytes: found once for a read and the commit that follows it."""
+    """Return the regions of exactly these bytes: parsed once for a read and the commit that follows it."""
     return _MAPS.get((source, path)) or _found(source, path, _NEWEST.get(path))
 
 
 def rediscovered(before: RegionMap, source: bytes) -> RegionMap:
-    """The same for what an edit made of `before`, and known to the reads and commits that follow it."""
+    """Return the regions of `source`, an edited version of `before`; later reads and commits share the result."""
     return _MAPS.get((source, before.path)) or _found(source, before.path, before)
 
 

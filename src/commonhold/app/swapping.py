@@ -1,4 +1,4 @@
-"""One text in a file exchanged for another, in the manner of the tool that does it."""
+"""Replace one text in a file with another, in the manner of the tool that does it."""
 
 from typing import Final
 
@@ -12,7 +12,7 @@ _OPENING_AFTER: Final = frozenset(" \t\n\r([{\u2014\u2013")
 
 
 def swapped(wish: Swap, text: str | None) -> str | Unclear:
-    """What the file will hold, of which this is the text now (None: there is no file)."""
+    """Return the future text of a file whose present text is `text` (None: there is no file), or why it is unclear."""
     if not wish.old:
         return _begun(wish, text)
     if text is None:
@@ -32,7 +32,7 @@ def swapped(wish: Swap, text: str | None) -> str | Unclear:
 
 
 def _begun(wish: Swap, text: str | None) -> str | Unclear:
-    """An empty old text begins a file: one that is not there, or has nothing in it."""
+    """Return the text of a file that an empty old text begins: the file must be missing or blank."""
     mark = MARK if text and text.startswith(MARK) else ""
     if text is not None and text.removeprefix(MARK).strip():
         return Unclear("the text to replace is empty, but the file exists and is not empty", wish.path)
@@ -55,7 +55,7 @@ def _exchanged(wish: Swap, text: str, old: str, new: str) -> str | Unclear:
 
 
 def _as_it_stands(wish: Swap, text: str, old: str) -> str:
-    """The text that is sought as the file has it; empty if it has none."""
+    """Return the old text as the file has it; empty if the file does not contain it."""
     if old in text or not wish.manner.bends_quotes:
         return old
     at = text.translate(_STRAIGHT).find(old.translate(_STRAIGHT))
@@ -63,7 +63,7 @@ def _as_it_stands(wish: Swap, text: str, old: str) -> str:
 
 
 def _with_its_end(wish: Swap, text: str, there: str) -> str:
-    """The text to delete with what the tool takes along."""
+    """Return the text to delete, including the line ending that the tool deletes with it."""
     if there.endswith("\n"):
         return there
     end = next((end for end in ("\n", "\r\n") if there + end in text), "")
@@ -77,7 +77,7 @@ def _with_its_end(wish: Swap, text: str, there: str) -> str:
 
 
 def _quoted_like(there: str, new: str) -> str:
-    """The new text with curly quotes of the kinds that were found where straight ones were sought."""
+    """Return the new text with curly quotes of the kinds that the found text has instead of straight ones."""
     if "\u201c" in there or "\u201d" in there:
         new = _curled(new, '"', "\u201c\u201d")
     if "\u2018" in there or "\u2019" in there:

@@ -1,4 +1,4 @@
-"""Trying texts that may be right against the caller's check: bounded in number and in time, the likeliest first."""
+"""Try candidates against the caller's check, the likeliest first, within a limit of number and time."""
 
 import heapq
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -18,7 +18,7 @@ Choice = Mapping[str, Candidate]
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """How candidates are tried: by which check, at most how many, for how long all together by a clock of `ticks`."""
+    """How to try candidates: the check, the largest number of tries, and the total time by a clock of `ticks`."""
 
     check: Check
     ticks: Callable[[], float]
@@ -28,7 +28,7 @@ class Trial:
 
 @dataclass(frozen=True, slots=True)
 class Passed:
-    """The first choice that passed the check, and how many were tried until then."""
+    """The first choice that passed the check, and the number of tries until then."""
 
     check: str
     choice: Choice
@@ -37,7 +37,7 @@ class Passed:
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """No choice passed: why, how many were tried, and what the check printed about the first, the likeliest."""
+    """No choice passed: why, the number of tries, and the check's output for the first, likeliest choice."""
 
     check: str
     why: str
@@ -48,9 +48,9 @@ class Failed:
 def try_choices(
     open_files: Mapping[str, Callable[[], Iterator[Candidate]]], settled: Mapping[str, bytes], trial: Trial
 ) -> Passed | Failed:
-    """Find the first choice of one candidate for each of `open_files` that passes beside the `settled` files.
+    """Find the first choice of one candidate for each of `open_files` that passes together with the `settled` files.
 
-    Where no file is open, it is what is settled that has to pass.
+    If no file is open, the settled files alone must pass.
     """
     start = trial.ticks()
     ranked = {path: _distinct(candidates(), trial.most) for path, candidates in open_files.items()}
@@ -70,7 +70,7 @@ def try_choices(
 
 
 def _distinct(candidates: Iterator[Candidate], most: int) -> Sequence[Candidate]:
-    """The first few that differ, in order."""
+    """Return the distinct ones among the first `most` candidates, in order."""
     found: dict[bytes, Candidate] = {}
     for each in islice(candidates, most):
         found.setdefault(each.source, each)
@@ -78,7 +78,7 @@ def _distinct(candidates: Iterator[Candidate], most: int) -> Sequence[Candidate]
 
 
 def _likeliest_first(ranked: Mapping[str, Sequence[Candidate]]) -> Iterator[Choice]:
-    """All choices, by how far down the lists they reach together; they may be many, so each is made when asked for."""
+    """Yield all choices, ordered by the sum of their ranks. They are generated lazily: there may be very many."""
     lists = list(ranked.values())
     start = (0,) * len(lists)
     waiting, seen = [(0, start)], {start}

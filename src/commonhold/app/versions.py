@@ -1,7 +1,7 @@
-"""Three versions of a file whose edits come late: as they found it, as they would have made it, as it is.
+"""Three versions of a file with late edits: as the edits found it, as they would have made it, and as it is.
 
-The base is the file that is there, with what the late edits started from in the place of what became of it; ours is
-that with all edits applied, as they would have been in time. So the sides differ in nothing but what the edits name.
+The base is the present file with the late edits' base content put back in place; ours is the base with all edits
+applied, as they would have been in time. So the sides differ only in the regions that the edits name.
 """
 
 from collections.abc import Mapping, Sequence
@@ -24,7 +24,7 @@ _NOT_OF_CONTENT: Final = frozenset({Op.CHMOD, Op.RENAME_FILE})
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """An edit of the content: as one of the file that is there, as one of the base, and its origin if it is late."""
+    """An edit of the content, expressed for the present file and for the base, with its origin if it is late."""
 
     now: KeyedEdit
     then: KeyedEdit
@@ -33,7 +33,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Versions:
-    """Base, ours and theirs; `parts` are the edits that lie between base and ours, in the order of `ours.placed`."""
+    """Base, ours and theirs; `parts` are the edits between base and ours, in the order of `ours.placed`."""
 
     base: RegionMap
     ours: Content
@@ -41,7 +41,7 @@ class Versions:
     parts: tuple[Part, ...]
 
     def in_merged(self, source: bytes) -> Content | None:
-        """A merged file as what the edits make of the one that is there; None where an edit is not found in it."""
+        """Return a merged file as the result of the edits on the present one; None if it does not contain an edit."""
         merged = rediscover(self.theirs, source)
         spans = [_span_in(merged, self.ours.map, placed) for placed in self.ours.placed]
         placed = [
@@ -53,7 +53,7 @@ class Versions:
 
 
 def versions_of(theirs: RegionMap, edits: Sequence[KeyedEdit], origins: Mapping[KeyedEdit, Origin]) -> Versions | None:
-    """The three versions; None where the base cannot be put together. Raises InputError as the edits would have."""
+    """Return the three versions; None if the base cannot be built. Raises InputError as the edits would have."""
     base = _base_of(theirs, sorted(origins.values(), key=lambda origin: origin.span))
     if base is None:
         return None
@@ -73,13 +73,13 @@ def _base_of(theirs: RegionMap, origins: Sequence[Origin]) -> RegionMap | None:
 
 
 def _is_in(base: RegionMap, origin: Origin) -> bool:
-    """Whether the bytes that were put in are the region again that they were."""
+    """Whether the bytes that were put back form the region again that they were."""
     region = base.by_key.get(origin.key)
     return region is not None and any(base.cut(span) == origin.data for span in region.spans)
 
 
 def _part(theirs: RegionMap, keyed: KeyedEdit, origin: Origin | None) -> Part:
-    """A header's piece is named by its bytes and its number: the hash of a whole header differs between versions."""
+    """Return the edit for both versions. A header's piece is named by bytes and number: the header's hash differs."""
     if not keyed.key.is_header:
         return Part(keyed, keyed, origin)
     if origin is not None and origin.index is not None:
@@ -96,7 +96,7 @@ def _pinned(keyed: KeyedEdit, piece: bytes, index: int) -> KeyedEdit:
 
 
 def _span_in(merged: RegionMap, ours: RegionMap, placed: Placed) -> Span | None:
-    """Where in the merged file the text of an edit went: the region of the same name, the piece of the same number."""
+    """Return the span of an edit's text in the merged file: the region of that name, the piece of that number."""
     if isinstance(placed.edit, Delete):
         return (0, 0)
     region = placed_region(ours, placed)
