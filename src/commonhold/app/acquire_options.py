@@ -1,14 +1,15 @@
-"""What an acquire may say, beside what it is for."""
+"""The optional arguments of an acquire."""
 
 from typing import TypedDict
 
 
 class AcquireOptions(TypedDict, total=False):
-    """What else an acquire may say.
+    """The optional arguments of an acquire.
 
-    `patience_seconds`: take a place in line where the keys are not free, and keep it that long. `ticket`: the place
-    that this session has already. `replaces`: a lease of this session that ends with the grant, for an upgrade.
-    `hold_seconds`: how long a daemon may keep its answer back while this session stands in line; others answer at once.
+    `patience_seconds`: take a place in line if the keys are not free, and keep it that long. `ticket`: the place that
+    this session has already. `replaces`: a lease of this session that ends with the grant, for an upgrade.
+    `hold_seconds`: how long a daemon may delay its answer while this session is in line; without a daemon the answer is
+    immediate.
     """
 
     acquisition_id: str | None

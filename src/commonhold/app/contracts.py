@@ -1,4 +1,4 @@
-"""What a commit changes of what definitions promise to those who use them."""
+"""The changes that a commit makes to the contracts of definitions."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
@@ -18,15 +18,15 @@ _RECENT: Final = 32
 
 @lru_cache(maxsize=_RECENT)
 def summary_of(path: str, source: bytes) -> Summary | None:
-    """The summary of these very bytes: made once for a commit and for the next one to the file."""
+    """Return the summary of exactly these bytes: made once for a commit and for the next one to the file."""
     return summarise(path, source)
 
 
 def contracts_changed(drafts: Sequence[Draft], crossed: Crossed) -> tuple[ContractChange, ...]:
-    """The contracts of what is there now that are not what they were, once the drafts are written.
+    """Return the contracts that differ from the present ones once the drafts are written.
 
-    What a file loses by being renamed or deleted is gone from where it was read. `crossed` has the summaries, if these
-    drafts were examined against other files.
+    Definitions of a renamed or deleted file count as gone from the place where they were read. `crossed` has the
+    summaries, if these drafts were examined against other files.
     """
     return tuple(change for draft in drafts if draft.looked for change in _changed(draft, drafts, crossed))
 
@@ -45,7 +45,7 @@ def _changed(draft: Draft, drafts: Iterable[Draft], crossed: Crossed) -> Iterato
 
 
 def texts_of(changes: Iterable[ContractChange], drafts: Sequence[Draft]) -> dict[str, bytes]:
-    """The texts, before and after, of what has another contract: readers are shown how they differ."""
+    """Return the texts, before and after, of regions with a changed contract: readers see the difference."""
     contents: dict[str, bytes] = {}
     for key in map(canonical, (change.key for change in changes)):
         for draft in drafts:

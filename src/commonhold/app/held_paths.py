@@ -1,4 +1,4 @@
-"""Which files and folders are held, and by whom: shell commands of others cannot write these. Pure.
+"""The files and folders that sessions hold: shell commands of others cannot write these. Pure.
 
 Paths are relative to the working tree; a folder ends in a slash, and the root is the empty path.
 """
@@ -14,15 +14,15 @@ from commonhold.domain.slots import path_of_slot, slot_of
 
 ROOT: Final = ""
 OF_COMMAND: Final = "shell"
-"""The acquisition of a lease that a shell command has while it runs begins with this."""
+"""The prefix of the acquisition id of leases that a shell command has while it runs."""
 
 
 @dataclass(frozen=True, slots=True)
 class Holding:
-    """A path that somebody holds, whole or in part, what for, and until when at most (wall time).
+    """A path that a holder has leased in whole or in part, for what task, and until when at most (wall time).
 
-    `is_slot`: its holder's tool is just writing it. `is_of_command`: a shell command has it only while it runs.
-    `is_for_edits`: it was taken for the holder's edits, not asked for by it.
+    `is_slot`: its holder's tool is writing it at present. `is_of_command`: a shell command has it only while it runs.
+    `is_for_edits`: it was taken for the holder's edits, without its request.
     """
 
     path: str
@@ -35,9 +35,10 @@ class Holding:
 
 
 def holdings(leases: Iterable[Lease], place: str) -> tuple[Holding, ...]:
-    """The files that are held in the working tree with the name `place`.
+    """Return the files that are held in the working tree with the name `place`.
 
-    What a session asked for it has in all working trees of the repository; what its tool writes and has edited, in one.
+    Leases that a session requested hold in all working trees of the repository; those for its tool's writes and edits
+    hold in one tree only.
     """
     return tuple(holding for lease in leases if not _is_elsewhere(lease, place) for holding in _of_lease(lease, place))
 
@@ -58,7 +59,7 @@ def _of_lease(lease: Lease, place: str) -> Iterator[Holding]:
 
 
 def path_of(key: str) -> str | None:
-    """The path of the file or folder that a key names; None for other keys."""
+    """Return the path of the file or folder that a key names; None for other keys."""
     canon = canonical(key)
     if canon.scheme != FILE:
         return None
@@ -73,10 +74,10 @@ def parted(all_held: Collection[Holding], holder: str) -> tuple[tuple[Holding, .
 
 
 def barred(all_held: Iterable[Holding], holder: str) -> tuple[Holding, ...]:
-    """The holdings that a command of `holder` must not write.
+    """Return the holdings that a command of `holder` must not write.
 
-    Neither what the commands of others have for as long as they run, nor what the session has edited that `holder` is a
-    subagent of: that waits for what it has asked its subagent to do.
+    Excluded are the leases of running commands of others, and the edits of the session that has `holder` as its
+    subagent: that session waits for the work it gave to its subagent.
     """
     return tuple(each for each in all_held if each.holder != holder and not _is_shared(each, holder))
 
@@ -86,17 +87,17 @@ def _is_shared(each: Holding, holder: str) -> bool:
 
 
 def overlap(one: str, other: str) -> bool:
-    """Whether two paths are one, or one of them lies in the other."""
+    """Whether two paths are equal, or one of them contains the other."""
     return is_in(one, other) or is_in(other, one)
 
 
 def is_in(path: str, place: str) -> bool:
-    """Whether a path is a place, or in it."""
+    """Whether a path is `place`, or in it."""
     return place in (path, ROOT) or (place.endswith("/") and path.startswith(place))
 
 
 def is_in_any(path: str, places: Iterable[str]) -> bool:
-    """Whether a path is one of some places, or in it."""
+    """Whether a path is one of `places`, or in one."""
     return any(is_in(path, place) for place in places)
 
 

@@ -1,4 +1,4 @@
-"""Edits with the keys that they name, and what makes no sense in one."""
+"""Edits with the keys that they name, and the errors of malformed ones."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -14,7 +14,7 @@ _WHOLE_FILE: Final = frozenset({Op.CREATE_FILE, Op.DELETE_FILE, Op.REWRITE})
 
 @dataclass(frozen=True, slots=True)
 class KeyedEdit:
-    """An edit with the canonical keys of what it names; the regions of them need not be there."""
+    """An edit with the canonical keys that it names; their regions need not exist."""
 
     edit: Edit
     key: Key
@@ -23,12 +23,12 @@ class KeyedEdit:
 
     @property
     def is_whole(self) -> bool:
-        """Whether the edit gives or takes the content of the whole file."""
+        """Whether the edit sets or removes the content of the whole file."""
         return self.edit.op in _WHOLE_FILE or (self.edit.op is Op.REPLACE and not self.key.is_region)
 
 
 def base_of(keyed: KeyedEdit) -> str | None:
-    """The hash of what an edit started from; None where it need not say. Raises InputError `CHANGESET_INVALID`."""
+    """Return the base hash of an edit; None if it needs none. Raises InputError `CHANGESET_INVALID`."""
     edit = keyed.edit
     if edit.base is None:
         if edit.op is Op.CHMOD:
@@ -41,7 +41,7 @@ def base_of(keyed: KeyedEdit) -> str | None:
 
 
 def check_hash(text: str, what: str) -> str:
-    """Check that a text is a hash or enough of one. Raises InputError `CHANGESET_INVALID`."""
+    """Check that a text is a hash, or a long enough prefix of one. Raises InputError `CHANGESET_INVALID`."""
     if not MIN_BASE_LENGTH <= len(text) <= HASH_LENGTH or set(text) - set("0123456789abcdef"):
         raise changeset_invalid(
             f"{what} is not a hash: {text[:80]!r}",
@@ -51,5 +51,5 @@ def check_hash(text: str, what: str) -> str:
 
 
 def changeset_invalid(message: str, hint: str) -> InputError:
-    """The error for a changeset that makes no sense."""
+    """Return the error for an invalid changeset."""
     return InputError(Code.CHANGESET_INVALID, message, hint=hint)

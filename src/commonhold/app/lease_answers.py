@@ -1,4 +1,4 @@
-"""From what a store answers to what people and agents get to see."""
+"""Convert the outcomes of the store into the answers for people and agents."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -28,7 +28,7 @@ from commonhold.domain.texts import short_name, short_names
 
 
 def granted(outcome: Granted, shadowed: Iterable[Key] = (), told: Iterable[str] = ()) -> AcquireAnswer:
-    """The lease, the hashes to start from, and what its holder should know."""
+    """Return the answer for a granted lease: the lease, the base hashes, and notices for its holder."""
     lease = outcome.lease
     regions = tuple(RegionHash(base.key, base.hash) for base in lease.bases if canonical(base.key).is_region)
     absent = [_not_there(canonical(base.key)) for base in lease.bases if base.hash is None]
@@ -37,7 +37,7 @@ def granted(outcome: Granted, shadowed: Iterable[Key] = (), told: Iterable[str] 
 
 
 def _not_there(key: Key) -> str:
-    """The notice for a key that does not exist: it may be new, misspelt, or of the wrong kind."""
+    """Return the notice for a key that does not exist: it may be new, misspelt, or of the wrong kind."""
     reserved = f"{key} does not exist yet: its name is reserved for you"
     if key.is_region:
         return reserved
@@ -45,13 +45,13 @@ def _not_there(key: Key) -> str:
 
 
 def for_writing(answer: AcquireAnswer, keys: Iterable[str]) -> AcquireAnswer:
-    """The answer without the notice that a key does not exist, for a caller that is about to create it."""
+    """Return the answer without the notice that a key does not exist, for a caller that is about to create it."""
     known = {_not_there(canonical(key)) for key in keys}
     return replace(answer, notices=tuple(each for each in answer.notices if each not in known))
 
 
 def wishes(leases: Iterable[Lease]) -> tuple[str, ...]:
-    """What others ask of the holder of `leases`."""
+    """Return the requests of others to the holder of `leases`."""
     return tuple(
         f"{short_name(lease.wish.by)} asks you to release {lease.id} ({', '.join(lease.keys)}): {lease.wish.why}"
         for lease in leases
@@ -64,7 +64,7 @@ def _looks_like_a_file(key: Key) -> str:
 
 
 def queued(outcome: Queued, request: AcquireRequest, estimated_wait_seconds: float) -> AcquireAnswer:
-    """The place in line, and how to keep it."""
+    """Return the answer for a place in line, and how to keep it."""
     ticket = outcome.waiter.id
     why = f"ask again with the ticket within {outcome.waiter.patience_seconds:g} seconds to keep your place in line"
     more = _options(request) | {"patience_seconds": request.patience_seconds, "ticket": ticket}
@@ -79,7 +79,7 @@ def queued(outcome: Queued, request: AcquireRequest, estimated_wait_seconds: flo
 
 
 def denied(outcome: Denied, request: AcquireRequest, held: Sequence[Lease]) -> AcquireAnswer:
-    """Who holds what, and what to do now; `held` are the leases that the holder has already."""
+    """Return the conflicting leases, and the next step; `held` are the leases that the holder already has."""
     if outcome.code is Refusal.DEADLOCK and held:
         why = "they wait for what you hold: release it, let them finish, then acquire all that you need in one call"
         step = Next("release", {"lease_id": held[-1].id}, why)
@@ -89,7 +89,7 @@ def denied(outcome: Denied, request: AcquireRequest, held: Sequence[Lease]) -> A
 
 
 def _options(request: AcquireRequest) -> dict[str, object]:
-    """What else the same call takes, where it is not what it would be anyway."""
+    """Return the further arguments of the same call, if they differ from their defaults."""
     return {
         "mode": None if request.mode is Mode.EXCLUSIVE else request.mode.value,
         "ttl_seconds": None if request.ttl_seconds == DEFAULT_TTL_SECONDS else request.ttl_seconds,
@@ -98,7 +98,7 @@ def _options(request: AcquireRequest) -> dict[str, object]:
 
 
 def ask_again(keys: Iterable[object], task: str, conflicts: Sequence[Conflict], **more: object) -> Next:
-    """The call for somebody whose keys are held by others."""
+    """Return the next call for a holder whose keys other holders have leased."""
     holders = short_names(sorted(conflict.holder for conflict in conflicts))
     why = f"do other work first, until {holders} has released what you need or it has expired; then ask again"
     return Next.acquire(keys, task, why, **more)
@@ -116,7 +116,7 @@ Changed = Renewed | Released | Cancelled | Broken | Asked | HandedOver | NotHeld
 
 
 def lease_answer(registry: Registry, asker: str, outcome: Changed) -> LeaseAnswer:
-    """What was done to a lease, or why it was not."""
+    """Return the change to a lease, or the reason of a refusal."""
     if isinstance(outcome, NotHeld | Denied):
         return _refused(registry, asker, outcome)
     if isinstance(outcome, Cancelled):
@@ -135,7 +135,7 @@ def _refused(registry: Registry, asker: str, outcome: NotHeld | Denied) -> Lease
 
 
 def _not_held(registry: Registry, asker: str, outcome: NotHeld) -> LeaseAnswer:
-    """Why a lease is not the caller's, and how to get it back in an honest way, if it ever was."""
+    """Return why a lease is not the caller's, and how to regain it properly if it was the caller's before."""
     with registry.read() as view:
         events = [recorded.event for recorded in view.events(lease_id=outcome.lease_id)]
     heirs = [event.to for event in events if isinstance(event, LeaseHandedOver)]
@@ -149,7 +149,7 @@ def _not_held(registry: Registry, asker: str, outcome: NotHeld) -> LeaseAnswer:
 
 
 def _how_lost(outcome: NotHeld, events: Sequence[Event]) -> str:
-    """Why it is not held; who lost it by force is told by whom, and why."""
+    """Return why a lease is not held; for one that was broken, by whom and why."""
     for event in reversed(events):
         if isinstance(event, LeaseBroken):
             return f"the lease {outcome.lease_id} was ended by {short_name(event.by)}: {event.reason}"

@@ -1,4 +1,4 @@
-"""What agents wish of leases: frozen, so that a repeated wish is known again."""
+"""Requests of agents about leases. They are frozen, so that a repeated request is recognised."""
 
 from dataclasses import dataclass, field
 from typing import Final
@@ -14,10 +14,10 @@ _MODES: Final = tuple(Mode)
 
 @dataclass(frozen=True, slots=True)
 class AcquireRequest:
-    """A wish for one lease on all of `keys`, in any form.
+    """A request for one lease on all of `keys`, in any form.
 
-    With `patience_seconds` it takes a place in line where the keys are not free, and keeps it for that long; who asks
-    again with the `ticket` of the answer keeps it longer. `replaces` is a lease that ends with the grant.
+    With `patience_seconds` it takes a place in line if the keys are not free, and keeps it for that long; another
+    request with the `ticket` of the answer extends it. `replaces` is a lease that ends with the grant.
     """
 
     holder: str
@@ -28,13 +28,13 @@ class AcquireRequest:
     acquisition_id: str | None = None
     request_id: str | None = None
     patience_seconds: float | None = None
-    ticket: str | None = field(default=None, repr=False)  # a wish is the same wish, whatever it goes by
+    ticket: str | None = field(default=None, repr=False)  # the request is the same, whatever its ticket
     replaces: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class RenewRequest:
-    """A wish that the lease end `ttl_seconds` from now."""
+    """A request that the lease end `ttl_seconds` from now."""
 
     holder: str
     lease_id: str
@@ -44,7 +44,7 @@ class RenewRequest:
 
 @dataclass(frozen=True, slots=True)
 class ReleaseRequest:
-    """A wish to give a lease or a place in line up."""
+    """A request to give up a lease or a place in line."""
 
     holder: str
     lease_id: str
@@ -53,7 +53,7 @@ class ReleaseRequest:
 
 @dataclass(frozen=True, slots=True)
 class BreakRequest:
-    """A wish that a lease end at once, whoever holds it."""
+    """A request to end a lease at once, regardless of its holder."""
 
     holder: str
     lease_id: str
@@ -63,7 +63,7 @@ class BreakRequest:
 
 @dataclass(frozen=True, slots=True)
 class AskRequest:
-    """A wish that somebody release a lease."""
+    """A request that another holder release a lease."""
 
     holder: str
     lease_id: str
@@ -73,7 +73,7 @@ class AskRequest:
 
 @dataclass(frozen=True, slots=True)
 class HandOverRequest:
-    """A wish that a lease be another's."""
+    """A request to hand a lease over to another holder."""
 
     holder: str
     lease_id: str
@@ -82,7 +82,7 @@ class HandOverRequest:
 
 
 def check(request: AcquireRequest) -> None:
-    """Check what needs no look at anything else. Raises UsageError and InputError."""
+    """Check all that needs no state. Raises UsageError and InputError."""
     texts.check_line(request.task, "task")
     for name in ("acquisition_id", "ticket", "replaces"):
         if given := getattr(request, name):
@@ -101,7 +101,7 @@ def check(request: AcquireRequest) -> None:
 
 
 def check_reason(text: str, what: str) -> str:
-    """Check a text that says why something is done to another's lease. Raises UsageError if it says nothing."""
+    """Check the stated reason for an action on another holder's lease. Raises UsageError if it is blank."""
     if not text.strip():
         raise UsageError(
             Code.USAGE, f"no {what} was given", hint=f"say in one line why: the {what} is kept, and shown to the holder"

@@ -1,4 +1,4 @@
-"""Leases: acquire, renew, release, break, ask for, hand over, list."""
+"""Leases: acquire, renew, release, break, request, hand over, list."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -43,15 +43,15 @@ from commonhold.domain.refusal import Refusal
 
 RECENT_EVENTS: Final = 200
 ENDED_AT_ONCE: Final = 256
-"""How many expired leases are ended in one transaction: others wait meanwhile."""
+"""The number of expired leases that one transaction ends: other writers wait meanwhile."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Resolved:
-    """The canonical keys of a request, what is there now, and its bytes to keep; looked at after the event `since`.
+    """The canonical keys of a request, their present state, and the bytes to keep; read after the event `since`.
 
-    `files` are those in which regions lie, with their hashes: by them it is known what they were, should they change.
-    `told` says why something larger stands for a key that was asked for.
+    `files` are the files that contain the regions, with their hashes: they tell the earlier content if a file changes.
+    `told` says why a larger key replaces one that was requested.
     """
 
     keys: tuple[Key, ...]
@@ -72,7 +72,7 @@ class Leases:
     ) -> None:
         """Keep leases in the registry of `place`; look regions up through `reading`.
 
-        `newsroom` and `read_set` are those of the session: its answers carry its news.
+        `newsroom` and `read_set` belong to the session: its answers carry the notifications for it.
         """
         self._name = place.name
         self._store = place.store
@@ -94,11 +94,11 @@ class Leases:
         mode: Mode = Mode.EXCLUSIVE,
         **more: Unpack[AcquireOptions],
     ) -> AcquireAnswer:
-        """Ask for all the keys at once: all are granted or none. A conflict is an answer.
+        """Request all the keys at once: all are granted or none. A conflict is an answer, not an error.
 
-        The answer holds the hash of each code region, to start an edit from; a region that is not there yet is
-        reserved, and its hash is None. Raises UsageError for no holder, no keys or a bad time to live, InputError
-        for keys that make no sense.
+        The answer has the hash of each code region, as the base of an edit; a region that does not exist yet is
+        reserved, and its hash is None. Raises UsageError for no holder, no keys or an invalid time to live, InputError
+        for invalid keys.
         """
         more.pop("hold_seconds", None)
         request = AcquireRequest(holder, keys, task, mode, ttl_seconds, **more)  # type: ignore[misc]
@@ -116,7 +116,7 @@ class Leases:
             self._in_flight.wait_for(flights)
 
     def _in_the_way(self, keys: Sequence[Key]) -> frozenset[int]:
-        """The commits in flight that write what the keys cover: whoever is granted a lease finds them done."""
+        """Return the commits in flight that write files under the keys: a lease is granted only once they are done."""
         return frozenset(
             flight.id
             for flight in self._in_flight.flights()
@@ -132,13 +132,13 @@ class Leases:
             self._keep(resolved, is_own_wish=request.acquisition_id is None)
         self._works.look_for(resolved.keys)
         answer = self._acquire_answer(request, outcome, resolved)
-        # The answer to one who waits may be kept back, and another given in its place.
+        # The response to a queued request may be delayed and replaced by another one, so it carries no news.
         return answer if isinstance(outcome, Queued) else self._newsroom.with_news(answer)
 
     def _keep(self, resolved: _Resolved, *, is_own_wish: bool) -> None:
-        """Keep what is there at the grant. Its holder was told hashes, not texts: that is not to have read it anew.
+        """Keep the present content at the grant. The holder got hashes, not texts: this is no new read of its own.
 
-        Of a file that an edit or a command leases regions in, the proposal or the command tells what it was.
+        If an edit or a command leases the regions, its own report supplies the earlier content of the files.
         """
         if resolved.contents:
             with self._store.write() as writer:
@@ -166,7 +166,7 @@ class Leases:
         )
 
     def _resolve(self, texts_: Sequence[str]) -> _Resolved:
-        """What the keys name. They are put in one order, so that equal wishes are equal commands."""
+        """Resolve the keys. They are sorted, so that equal requests become equal commands."""
         if not any(parse(text).scheme == FILE for text in texts_):
             return self._free(texts_)
         since = self._read_set.newest()
@@ -189,12 +189,12 @@ class Leases:
         return _Resolved(tuple(sorted(found)), shadowed, tuple(bases), contents, files, glances.seen(), since, told)
 
     def _free(self, texts_: Sequence[str]) -> _Resolved:
-        """What free keys name is no code: there is nothing to look at."""
+        """Return free keys as they are: they name no code, so there is nothing to read."""
         keys = dict.fromkeys(map(canonical, texts_))
         return _Resolved(tuple(sorted(keys)), tuple(filter(self._reading.is_also_a_file, keys)))
 
     def _whole(self, key: Key, contents: dict[str, bytes]) -> Iterator[Base]:
-        """What a whole file is now. One that cannot be read can be leased all the same."""
+        """Yield the present hash of a whole file. An unreadable file can be leased all the same."""
         with suppress(InputError, StoreError):
             content_hash, kept = self._reading.now_at(key)
             contents |= kept
@@ -225,7 +225,7 @@ class Leases:
         return queued(outcome, request, estimate)
 
     def _woken(self, answer: AcquireAnswer, ticket: str) -> AcquireAnswer:
-        """Somebody who waited learns what became of the keys meanwhile."""
+        """Return the answer with the changes to the keys since the holder began to wait."""
         with self._registry.read() as view:
             events = view.events(lease_id=ticket, limit=1)
             if answer.lease is None or not events or not isinstance(events[0].event, LeaseQueued):
@@ -248,16 +248,16 @@ class Leases:
         return self._change(request, Renew(lease_id, holder, ttl_seconds))
 
     def release(self, holder: str, lease_id: str, request_id: str | None = None) -> LeaseAnswer:
-        """End a lease or a place in line. Refused for a lease that has ended already, or that another holds."""
+        """End a lease or a place in line. Refused for a lease that has already ended, or that another holder has."""
         return self._change(ReleaseRequest(holder, lease_id, request_id), Release(lease_id, holder))
 
     def break_(self, holder: str, lease_id: str, reason: str, request_id: str | None = None) -> LeaseAnswer:
-        """Take a lease from its holder. Who did so and why is kept; what was half done is kept for review."""
+        """Take a lease from its holder. The log keeps the author and the reason; unfinished work is kept for review."""
         check_reason(reason, "reason")
         return self._change(BreakRequest(holder, lease_id, reason, request_id), Break(lease_id, holder, reason))
 
     def ask(self, holder: str, lease_id: str, why: str, request_id: str | None = None) -> LeaseAnswer:
-        """Ask the holder of a lease to release it: its next answers say so."""
+        """Ask the holder of a lease to release it: the holder's next answers say so."""
         check_reason(why, "reason")
         return self._change(AskRequest(holder, lease_id, why, request_id), Ask(lease_id, holder, why))
 
@@ -274,22 +274,22 @@ class Leases:
             return self._newsroom.with_news(lease_answer(self._registry, request.holder, outcome))
 
     def will_last(self, holder: str) -> bool:
-        """Whether a sign of life would make no lease of a holder last longer."""
+        """Whether no lease of a holder would be extended by a sign of life now."""
         with self._registry.read() as view:
             held = view.held_by(holder)
         now = self._registry.now()
         return not any(is_short(lease, now) for lease in held)
 
     def let_last(self, holder: str) -> None:
-        """Let the leases of a holder last on: it has given a sign of life."""
+        """Extend the leases of a holder, which has given a sign of life."""
         if not self.will_last(holder):
             with although_unwritable():
                 self._registry.execute(Show(holder))
 
     def end_expired(self, holder: str) -> bool:
-        """End some hundreds of expired leases in one transaction, those first that expired first.
+        """End a few hundred expired leases in one transaction, in the order of their expiry.
 
-        What `holder` has lasts on. Return whether more are left.
+        The leases of `holder` are extended. Return whether more expired ones are left.
         """
         with self._registry.together():
             for _ in range(ENDED_AT_ONCE // ENDED_BESIDE):
@@ -300,25 +300,25 @@ class Leases:
         return True
 
     def wishes_to(self, holder: str) -> tuple[str, ...]:
-        """What others ask of a holder."""
+        """Return the requests of others to a holder."""
         return wishes(self.live(holder=holder))
 
     def live(self, *, holder: str | None = None) -> tuple[Lease, ...]:
-        """The live leases, oldest first, of all holders or of one."""
+        """Return the live leases, oldest first, of all holders or of one."""
         now = self._registry.now()
         with self._registry.read() as view:
             leases = view.leases() if holder is None else view.held_by(holder)
         return tuple(lease for lease in leases if lease.is_live(now))
 
     def on(self, key: Key) -> tuple[Lease, ...]:
-        """The live leases that overlap `key`."""
+        """Return the live leases that overlap `key`."""
         now = self._registry.now()
         with self._registry.read() as view:
             leases = view.overlapping([key])
         return tuple(lease for lease in leases if lease.is_live(now) and lease.covering(key))
 
     def waiting(self, key: Key | None = None) -> tuple[Waiter, ...]:
-        """Who stands in line, the first first; for anything, or for what overlaps `key`."""
+        """Return the waiters in line, in order; all of them, or those for keys that overlap `key`."""
         now = self._registry.now()
         with self._registry.read() as view:
             waiters = view.waiters()
@@ -326,7 +326,7 @@ class Leases:
 
 
 def _lapsed(recent: Sequence[Recorded], keys: Sequence[Key], since: float) -> list[str]:
-    """The holders whose leases on keys lapsed since then; their work may be unfinished."""
+    """Return a notice for each lease on these keys that expired since then; its holder's work may be unfinished."""
     leases = {each.event.lease.id: each.event.lease for each in recent if isinstance(each.event, LeaseGranted)}
     lost = [each.event for each in recent if isinstance(each.event, LeaseExpired) and each.at >= since]
     ended = [event.lease_id for event in lost]

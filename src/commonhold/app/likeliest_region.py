@@ -1,4 +1,4 @@
-"""Where in a file a text that is not there any more most likely was. Pure."""
+"""Find the region of a file that most likely contained a text which the file no longer contains. Pure."""
 
 from collections.abc import Collection, Sequence
 from difflib import SequenceMatcher
@@ -9,7 +9,7 @@ from commonhold.regions.region import Region, RegionMap
 
 _LEAST_LIKENESS: Final = 0.6
 _FOR_A_CHANGE: Final = 0.2
-"""So much likelier is what somebody else has changed of late."""
+"""The bonus in likeness for a region that others have changed recently."""
 _MOST_SOUGHT: Final = 30
 _MOST_LINES: Final = 4000
 
@@ -17,9 +17,9 @@ _MOST_LINES: Final = 4000
 def likeliest_region(
     content: bytes, path: str, sought: str, changed: Collection[str]
 ) -> tuple[RegionMap, Region] | None:
-    """The region that is most like the text that was sought; `changed` are keys that others have changed of late.
+    """Return the region that is most similar to the text `sought`; `changed` are keys that others changed recently.
 
-    None where nothing is like it, or there is too much to compare.
+    Return None if no region is similar, or if there is too much to compare.
     """
     lines = _lines(sought)[:_MOST_SOUGHT]
     source = discover(content, path)
@@ -41,7 +41,7 @@ def _lines(text: str) -> list[str]:
 
 
 def _likeness(sought: Sequence[str], there: Sequence[str]) -> float:
-    """How much of each line that is sought stands in some line that is there, from 0 to 1, on the average."""
+    """Return the mean likeness, from 0 to 1, of each line that is sought to the most similar line of the region."""
     return sum(max((_ratio(line, each) for each in dict.fromkeys(there)), default=0.0) for line in sought) / len(sought)
 
 

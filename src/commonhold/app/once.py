@@ -1,4 +1,4 @@
-"""One answer a request (invariant I5): a repeated request gets the first answer, whatever happened since."""
+"""Idempotency (invariant I5): a repeated request gets the first answer, regardless of later events."""
 
 from typing import Protocol, TypeVar
 
@@ -12,21 +12,21 @@ T = TypeVar("T", bound=Answer)
 
 
 class Request(Protocol):
-    """A wish made of frozen dataclasses, of somebody, perhaps with an id to repeat it by."""
+    """A request made of frozen dataclasses, with its holder and perhaps an id to repeat it by."""
 
     @property
     def holder(self) -> str:
-        """Whose wish it is."""
+        """Return the holder that made the request."""
         ...
 
     @property
     def request_id(self) -> str | None:
-        """The id; None for a wish that is never repeated."""
+        """Return the id; None for a request that is never repeated."""
         ...
 
 
 def once(request: Request) -> Once | None:
-    """What makes this request known again; None for one that is never repeated."""
+    """Return the identity of this request; None for one that is never repeated."""
     if request.request_id is None:
         return None
     check_line(request.request_id, "request_id", MAX_ID_LENGTH)
@@ -34,7 +34,7 @@ def once(request: Request) -> Once | None:
 
 
 def earlier_answer(store: Store, request: Request, kind: type[T]) -> T | None:
-    """The answer that this request got before, if it was made before.
+    """Return the earlier answer to this request, if it was made before.
 
     Raises UsageError `REQUEST_ID_REUSED` if the id was used for another request.
     """

@@ -1,4 +1,4 @@
-"""What a project chooses about how its state is kept and its keys are protected."""
+"""The choices of a project: how its state is kept and its keys are protected."""
 
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -14,9 +14,9 @@ IDLE_SECONDS: Final = 600.0
 
 
 class Release(StrEnum):
-    """When what was edited is free for others: at the end of the agent's turn, or once the edit is done.
+    """When edited regions become free for others: at the end of the agent's turn, or once the edit is done.
 
-    Headers are free once the edit is done in any case: all that a file defines lies beside them.
+    Headers become free once the edit is done in any case: all new definitions of a file are written beside them.
     """
 
     TURN = "turn"
@@ -25,12 +25,12 @@ class Release(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """The choices, with what is usual.
+    """The choices, with their defaults.
 
     `ttl_seconds`: how long a lease lasts. `patience_seconds`: how long a place in line lasts without a sign of life.
     `retention_seconds`: how long contents are kept. `policies`: which keys must be held before they are changed.
-    `host`: the name of this machine among those that share leases. `release`: how long what an agent's own tool edits
-    stays leased to it, at most `idle_seconds` after its last sign of life.
+    `host`: the name of this machine among those that share leases. `release`: how long the regions that an agent's own
+    tool edits stay leased to it, at most `idle_seconds` after its last sign of life.
     """
 
     ttl_seconds: float = DEFAULT_TTL_SECONDS

@@ -1,7 +1,7 @@
-"""What a change makes of debts without writing the regions that owe: whether any of what made them owed is left.
+"""Recompute open debts after a change that does not edit the regions in debt: whether part of their cause is left.
 
-A debt is open while the step from what the files were, when it came up, to what they are would still make it owed. So a
-change that takes the cause back settles it, and so does one that makes it fit in another way.
+A debt is open while the step from the files' state at its origin to their present state would still cause it. So it is
+settled by a change that reverts the cause, and by one that adapts to it in another way.
 """
 
 from collections.abc import Container, Iterable, Iterator, Mapping
@@ -27,30 +27,30 @@ from commonhold.semantics.evidence import Evidence
 
 _MOST_COMMITS: Final = 1000
 _MOST_FILES: Final = 200
-"""What has come up so long ago, or so much since, is left to be settled by hand."""
+"""Debts that are older, or with more changes since, must be settled by hand."""
 
 Then = Mapping[str, str | None]
-"""What files were, by path: content hashes; None: no file."""
+"""The earlier state of files, by path: content hashes; None: no file."""
 Change = Committed | Plan
 
 
-class Untold(Exception):  # noqa: N818 - no fault: the debt stays as it is
-    """It cannot be told what would be owed."""
+class Untold(Exception):  # noqa: N818 - not an error: the debt stays as it is
+    """It cannot be determined which debts there would be."""
 
 
 class Owing:
-    """Weighs the open debts of one working tree anew."""
+    """Recomputes the open debts of one working tree."""
 
     def __init__(self, place: Place, planner_of: PlannerOf) -> None:
-        """Look at the files of `place`; plan with `planner_of` those that are what they were."""
+        """Read the files of `place`; plan with `planner_of` on their earlier state."""
         self._place = place
         self._planner_of = planner_of
 
     def weighed(self, plan: Plan) -> Plan:
-        """The plan, with what is left of debts once it is written: outside of the gate, since it takes time."""
+        """Return the plan with the debts that remain once it is written. This is slow: call it outside of the gate."""
         with self._place.store.read() as reader:
             debts = [debt for debt in reader.debts() if debt.worktree == self._place.files.root]
-        # A region that is written anew is owed no more, whatever made it so.
+        # A region that the plan rewrites is no longer in debt, whatever the cause was.
         in_question = [debt for debt in debts if debt.key not in plan.rewritten]
         weighing = _Weighing(self._place, self._planner_of, plan)
         return replace(plan, reweighed={debt: weighing.left_of(debt) for debt in in_question}) if in_question else plan
@@ -58,7 +58,7 @@ class Owing:
 
 @dataclass(frozen=True)
 class _Weighing:
-    """One look at what the files will hold, and were."""
+    """One comparison of the files' future content with their earlier content."""
 
     place: Place
     planner_of: PlannerOf
@@ -67,7 +67,7 @@ class _Weighing:
     _owed: dict[tuple[tuple[str, str | None], ...], "_Owed"] = field(default_factory=dict)
 
     def left_of(self, debt: Debt) -> Debt | None:
-        """The debt with the reason that there is now; None where there is none."""
+        """Return the debt with its present reason; None if no reason is left."""
         path = canonical(debt.key).file_path
         causes = [cause for cause in map(self._cause, debt.since) if cause]
         near = {path, *(file.path for cause in causes for file in cause.files)}
@@ -75,7 +75,7 @@ class _Weighing:
             return debt if self.place.files.exists(path) else None
         try:
             return self._left_of(debt, near) if self._is_there(debt.key, path) else None
-        except (InputError, Untold):  # of a file that is a folder now, too large, or broken nothing can be told
+        except (InputError, Untold):  # a file that became a folder, is too large or is broken: nothing is known
             return debt
 
     def _cause(self, sequence: int) -> Committed | None:
@@ -87,7 +87,7 @@ class _Weighing:
 
     def _left_of(self, debt: Debt, near: set[str]) -> Debt | None:
         changes = self._since(debt)
-        # Mostly something is left of the cause itself, and the other files need not be looked at.
+        # Usually part of the cause itself is left, and the other files need not be compared.
         for paths in (near, near | set(_bearing(changes))):
             owed = self._owed_since(_then(changes, paths))
             if debt.key in owed.whys:
@@ -97,7 +97,7 @@ class _Weighing:
         return None
 
     def _since(self, debt: Debt) -> list[Change]:
-        """What has become of the files since the debt came up, oldest first."""
+        """Return the changes to the files since the origin of the debt, oldest first."""
         sequences = [sequence for sequence, _ in self._commits]
         if not debt.since or debt.since[0] not in sequences:
             raise Untold
@@ -133,7 +133,7 @@ class _Weighing:
             return _Owed()
         if len(differing) > _MOST_FILES:
             raise Untold
-        # What the plan writes is not on the disk yet, so it is named even where nothing of it differs from then.
+        # The plan's writes are not on disk yet, so they are listed even if they equal the earlier state.
         was = {path: then.get(path, hash_of(now[path])) for path in (*differing, *self._writes)}
         planner = self.planner_of(AsItWas(self.place.files, {path: self._kept(each) for path, each in was.items()}))
         plan, flawed = planner.done(Changeset(tuple(made_to_hold(path, was[path], now[path]) for path in was)))
@@ -146,7 +146,7 @@ class _Weighing:
         return {write.path: write.after for write in self.plan.writes}
 
     def _content(self, path: str) -> bytes | None:
-        """What a file holds once the plan is written."""
+        """Return the content of a file once the plan is written."""
         if path in self._writes:
             after = self._writes[path]
             return None if after is None else self.plan.contents[after]
@@ -167,14 +167,14 @@ class _Weighing:
 
 @dataclass(frozen=True, slots=True)
 class _Owed:
-    """What a step would make owed, and why, by key; and whether it changes what any file offers to others."""
+    """The debts that a step would cause, with reasons, by key; and whether it changes any file's contract."""
 
     whys: Mapping[str, str] = field(default_factory=dict)
     is_offered_otherwise: bool = False
 
 
 def _then(changes: Iterable[Change], paths: Container[str]) -> dict[str, str | None]:
-    """What files were before the first of the changes to them."""
+    """Return the state of files before the first of the changes to them."""
     then: dict[str, str | None] = {}
     for each in changes:
         for file in each.writes if isinstance(each, Plan) else each.files:
@@ -184,7 +184,7 @@ def _then(changes: Iterable[Change], paths: Container[str]) -> dict[str, str | N
 
 
 def _bearing(changes: Iterable[Change]) -> Iterator[str]:
-    """The files whose headers became other, or that have other definitions: names in others may lead elsewhere."""
+    """Yield the files whose headers or set of definitions changed: names in other files may now resolve differently."""
     for each in changes:
         for region in each.changes if isinstance(each, Plan) else each.regions:
             key = canonical(region.key)
@@ -193,7 +193,7 @@ def _bearing(changes: Iterable[Change]) -> Iterator[str]:
 
 
 def _whys(plan: Plan) -> dict[str, str]:
-    """What would be owed by who had made it all at once, and leased whatever it concerns."""
+    """Return the debts of an author who made the whole change at once and leased all affected regions."""
     mended = frozenset(key for admission in plan.admissions for key in admission.mended)
     verdicts = (judge(admission.findings, mended, lambda _: True) for admission in plan.admissions)
     owed = [debt for verdict in verdicts if isinstance(verdict, Allow) for debt in verdict.debts]

@@ -1,4 +1,4 @@
-"""The regions of a file as somebody reads them: by lines, without the text."""
+"""The regions of a file for a reader: by lines, without the text."""
 
 import re
 from bisect import bisect_right
@@ -14,7 +14,7 @@ Lines = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class ListedRegion:
-    """A region, and the lines that it lies on; `is_empty` if it has no byte there."""
+    """A region, and the lines that it occupies; `is_empty` if it contains no byte."""
 
     key: str
     kind: Kind
@@ -25,7 +25,7 @@ class ListedRegion:
 
 @dataclass(frozen=True, slots=True)
 class ListedProblem:
-    """What discovery could not make sense of, and on which line."""
+    """A problem that discovery met in the file, and its line."""
 
     code: str
     message: str
@@ -41,7 +41,7 @@ class RegionList:
 
 
 def listed(found: RegionMap) -> RegionList:
-    """The same regions by lines."""
+    """Return the same regions by lines."""
     starts = [0, *(match.end() for match in re.finditer(b"\n", found.source))]
     problems = (ListedProblem(each.code, each.message, _line_at(starts, each.span[0])) for each in found.problems)
     return RegionList(tuple(_listed(starts, each) for each in found.regions), tuple(problems))
@@ -53,5 +53,5 @@ def _listed(starts: Sequence[int], region: Region) -> ListedRegion:
 
 
 def _line_at(starts: Sequence[int], offset: int) -> int:
-    """The number of the line at `offset`, from where the lines start; asked often, so not counted anew."""
+    """Return the number of the line at `offset`, from the offsets of line starts: calls are too many to count anew."""
     return bisect_right(starts, offset)

@@ -1,4 +1,4 @@
-"""Whether new text relies on something that its author has read and others have changed since."""
+"""Detect new text that relies on something which its author has read and others have changed since."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -29,9 +29,9 @@ from commonhold.semantics.references import Receiver, Reference
 
 @dataclass(frozen=True, slots=True)
 class _Written:
-    """The uses in the regions of a file that a commit writes; `new` are those that were not there in the same form.
+    """The uses in the regions of a file that a commit writes; `new` are those without an equal one before.
 
-    `resolver` knows the file, and those of the definitions in question.
+    `resolver` knows the file, and the files of the definitions in question.
     """
 
     path: str
@@ -43,7 +43,7 @@ class _Written:
 
 @dataclass(frozen=True, slots=True)
 class _Used:
-    """Something overtaken, what is there now, and where the new text uses it."""
+    """A stale read, the present state of its region, and the place where the new text uses it."""
 
     found: Overtaken
     fresh: Stale
@@ -51,17 +51,17 @@ class _Used:
 
 
 class Reliance:
-    """Compares what a plan's new text uses with what its author has still to read again."""
+    """Compares the uses in a plan's new text with the stale reads of its author."""
 
     def __init__(self, planner: Planner, policies: Policies) -> None:
-        """Look things up through `planner`; `policies` say where a changed body has to be read again, too."""
+        """Look things up through `planner`; `policies` say where a changed body must be read again, too."""
         self._planner = planner
         self._policies = policies
 
     def outdated(self, reader: Reader, request: CommitRequest, plan: Plan) -> Outdated | None:
-        """Why the author has to read first; None where it need not.
+        """Return why the author must read first; None if it need not.
 
-        What was found while the plan was made holds as long as nothing more has become unread.
+        A result from planning stays valid as long as no further reads became stale.
         """
         unread = self._unread(reader, request)
         if plan.relied is not None and plan.relied.unread == unread:
@@ -69,7 +69,7 @@ class Reliance:
         return self._outdated(request, plan, unread)
 
     def relied(self, reader: Reader, request: CommitRequest, plan: Plan) -> Relied:
-        """What is found of the reads that a plan rests on, to be kept with it."""
+        """Return the result about the reads that a plan relies on, to be kept with the plan."""
         unread = self._unread(reader, request)
         return Relied(unread, self._outdated(request, plan, unread))
 
@@ -83,7 +83,7 @@ class Reliance:
         return _outdated(request.changeset, used) if used else None
 
     def _unread(self, reader: Reader, request: CommitRequest) -> tuple[Overtaken, ...]:
-        """What others changed of what the session has read, less what the changeset proves to have read anew."""
+        """Return others' changes to the session's reads, except those that the changeset proves to have read again."""
         overtaken = reader.overtaken(request.holder, request.worktree)
         relied_on = [self._planner.locate(read.key) for read in request.changeset.reads] if overtaken else []
         left = (each for each in overtaken if each.unread)
@@ -105,14 +105,14 @@ class Reliance:
                 yield _Written(write.path, after, resolver, uses, new)
 
     def _library(self, plan: Plan, summaries: Mapping[str, Summary | None]) -> Library:
-        """All files as they will be, where they were examined; else those in question alone."""
+        """Return all files in their future state if they were examined, otherwise only those in question."""
         library = plan.crossed.library or (self._planner.library() if plan.crossed.is_linked else None)
         if library is None:
             return Shelf({path: summary for path, summary in summaries.items() if summary})
         return Overlay(library, plan.crossed.files or _summaries(plan))
 
     def _matters(self, found: Overtaken) -> bool:
-        """Whether it has to be read again before new text may use it."""
+        """Whether a definition must be read again before new text may use it."""
         return _is_contract(found) or self._policies.wants_reread(canonical(found.key))
 
 
@@ -121,7 +121,7 @@ def _is_contract(found: Overtaken) -> bool:
 
 
 def _used_at(found: Overtaken, written: Iterable[_Written]) -> str | None:
-    """Where it is used, as `path:line`; uses that were there when a contract changed were seen to then."""
+    """Return the place of a use as `path:line`; uses that predate a contract change were handled at that change."""
     is_contract = _is_contract(found)
     places = (
         f"{each.path}:{use.line}"
@@ -133,7 +133,7 @@ def _used_at(found: Overtaken, written: Iterable[_Written]) -> str | None:
 
 
 def _is_other(found: Overtaken, fresh: Stale) -> bool:
-    """Whether it is something else now than what was read, and there is something to read."""
+    """Whether the present content differs from the one read, and there is something to read."""
     return fresh.source is not None and (fresh.region is None or fresh.region.hash != found.base)
 
 
@@ -159,7 +159,7 @@ def _next(changeset: Changeset, stale: Sequence[Stale]) -> Next:
 
 
 def _summaries(plan: Plan) -> dict[str, Summary | None]:
-    """The files that a plan writes, as they will be."""
+    """Return the files that a plan writes, in their future state."""
     return {write.path: _summary(plan.contents, write.path, write.after) for write in plan.writes}
 
 
@@ -173,7 +173,7 @@ def _summary(contents: Mapping[str, bytes], path: str, content_hash: str | None)
 
 
 def _lines(source: bytes, path: str, keys: Iterable[Key]) -> Iterator[int]:
-    """The lines, from 1, of the regions that are written."""
+    """Yield the lines, from 1, of the regions that are written."""
     found = discovered(source, path)
     for key in keys:
         region = lookup(found, key.names)
@@ -183,7 +183,7 @@ def _lines(source: bytes, path: str, keys: Iterable[Key]) -> Iterator[int]:
 
 
 def _new(before: Iterable[Reference], after: Iterable[Reference]) -> Iterator[Reference]:
-    """The uses that were not there before, wherever in the file, in the same form."""
+    """Yield the uses that did not exist before in the same form, anywhere in the file."""
     left = Counter(replace(use, line=0) for use in before)
     for use in after:
         form = replace(use, line=0)
@@ -193,7 +193,7 @@ def _new(before: Iterable[Reference], after: Iterable[Reference]) -> Iterator[Re
 
 
 def _may_mean(use: Reference, found: Overtaken, written: _Written) -> bool:
-    """Whether a use may mean a definition: it was tied to it, or it has its name and may come from there."""
+    """Whether a use may mean a definition: it resolves to it, or it has its name and may come from there."""
     key = canonical(found.key)
     thing = written.resolver.use(written.path, use)
     if thing.is_found:
@@ -212,7 +212,7 @@ def _may_mean(use: Reference, found: Overtaken, written: _Written) -> bool:
 
 
 def _is_it(thing: Thing, key: Key, resolver: Resolver) -> bool:
-    """Whether a thing is the definition, or a class that is made by it."""
+    """Whether `thing` is the definition, or a class with the definition as its constructor."""
     qualname = key.bare().qualname
     if thing.place == (key.file_path, qualname):
         return True
@@ -222,19 +222,19 @@ def _is_it(thing: Thing, key: Key, resolver: Resolver) -> bool:
 
 
 def _called(key: Key) -> str:
-    """The name by which a definition is used: of a constructor, that of its class."""
+    """Return the name by which a definition is used: for a constructor, that of its class."""
     texts = [each.text for each in key.names]
     return texts[-2] if len(texts) > 1 and texts[-1] in CONSTRUCTORS else texts[-1] if texts else ""
 
 
 def _leads_to(module: str, key: Key) -> bool:
-    """Whether a module, as it is written, may be the file of a definition, or a package around it."""
+    """Whether a module name, as written, may mean the file of a definition, or a package around it."""
     last = module.strip(".").rpartition(".")[2]
     return not last or last in _stems(key)
 
 
 def _around(key: Key) -> set[str]:
-    """The names that a file mentions which has to do with a definition: of the classes around it and of its module."""
+    """Return names that a file related to a definition mentions: those of the classes around it and of its module."""
     return {each.text for each in key.bare().names[:-1]} | _stems(key)
 
 

@@ -1,4 +1,4 @@
-"""Repair packets: what a refused agent needs to succeed next time, and the one call to make."""
+"""Repair packets: the information that a refused agent needs to succeed next time, and the one call to make."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final
@@ -19,7 +19,7 @@ _DELETES: Final = frozenset({Op.DELETE, Op.DELETE_FILE})
 
 
 def repair_of(reader: Reader, regions: Sequence[Stale], worktree: str) -> Repair:
-    """The regions as they are now in `worktree`, with what changed in each since its base, and who changed it."""
+    """Return the present regions in `worktree`, with the changes in each since its base, and their authors."""
     return Repair(tuple(_repair_region(reader, stale, worktree) for stale in regions))
 
 
@@ -40,7 +40,7 @@ def _repair_region(reader: Reader, stale: Stale, worktree: str) -> RepairRegion:
 
 
 def _span_meant(stale: Stale, base: bytes | None) -> int | None:
-    """Which span of a header an edit means now: the one it names, else the one most like what it started from."""
+    """Return the header span that an edit now means: the one it names, or else the one most like its base."""
     if stale.region is None or stale.source is None or not stale.region.key.is_header or not stale.base:
         return None
     if stale.span is not None or base is None:
@@ -73,7 +73,7 @@ def _diff(base: bytes | None, stale: Stale, span: int | None) -> str | None:
 
 
 def next_after(rejected: Rejected, changeset: Changeset, packet: Repair) -> Next:
-    """The one call to make after a rejection."""
+    """Return the one call to make after a rejection."""
     if rejected.code is not Refusal.REGION_CHANGED:
         return commit_again(changeset, f"mend the text ({rejected.why}), then commit again")
     lost = next((stale for stale in rejected.stale if stale.region is None or not stale.base), None)
@@ -88,12 +88,12 @@ def next_after(rejected: Rejected, changeset: Changeset, packet: Repair) -> Next
 
 
 def commit_again(changeset: Changeset, why: str) -> Next:
-    """The call that sends the same changeset with new texts."""
+    """Return the call that sends the same changeset with new texts."""
     return Next("commit", _arguments(changeset, {}), why)
 
 
 def _arguments(changeset: Changeset, fresh: Mapping[str, RepairRegion]) -> dict[str, object]:
-    """The same changeset with fresh bases, without the texts: the agent has to write those anew."""
+    """Return the same changeset with fresh bases, without the texts: the agent must write those anew."""
     arguments: dict[str, object] = {
         "intent": changeset.intent,
         "edits": [_edit(edit, fresh.get(edit.key)) for edit in changeset.edits],

@@ -1,4 +1,4 @@
-"""What is recorded when a state that has lost events is taken into use again."""
+"""The events for a restored state that has lost events."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -11,18 +11,18 @@ from commonhold.domain.lease import Lease, Waiter
 REASON: Final = "the state had lost events, so nobody can tell who holds this"
 _LOOKED_AT: Final = 1000
 ITSELF: Final = "commonhold"
-"""Who ends leases where no person says so."""
+"""The holder in whose name leases end if no person ended them."""
 
 
 class Holdings(Protocol):
-    """What is asked of a state."""
+    """The queries to a state."""
 
     def leases(self) -> tuple[Lease, ...]:
-        """All leases that have not ended in the log."""
+        """Return all leases that have not ended in the log."""
         ...
 
     def waiters(self) -> tuple[Waiter, ...]:
-        """The line."""
+        """Return the places in line."""
         ...
 
 
@@ -41,7 +41,7 @@ def reset_events(reader: Holdings, by: str) -> Iterator[Event]:
 
 @dataclass(frozen=True, slots=True)
 class Reset:
-    """When leases of an older state were ended (wall time), and whose: each holder once."""
+    """When leases of an older state were ended (wall time), and their holders, each once."""
 
     at: float
     leases: int
@@ -49,7 +49,7 @@ class Reset:
 
 
 def last_reset(view: LeaseView) -> Reset | None:
-    """The newest of those that the last events tell of."""
+    """Return the newest reset among the last events."""
     found: Reset | None = None
     for each in view.latest(_LOOKED_AT):
         if isinstance(each.event, StateReset):

@@ -1,8 +1,8 @@
-"""The types in the signatures of the service, each loaded when it is first looked for: commands make few calls.
+"""The types in the signatures of the service, each loaded at its first use: a command makes few calls.
 
-So whoever asks for the types of a method (`typing.get_type_hints`) finds them, and nobody else waits for them.
+So a caller of `typing.get_type_hints` finds them, and other callers do not wait for them.
 """
-# ruff: noqa: PLC0414 - type checkers take what is imported for what is to be had here only where it is named twice
+# ruff: noqa: PLC0414 - type checkers treat an import as a re-export only if it is named twice
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Final
@@ -48,11 +48,11 @@ _HOMES: Final = {
 }
 _HOME_OF: Final = {name: module for module, names in _HOMES.items() for name in names.split()}
 
-# A checker that saw this would take any name for a type.
+# Hidden from type checkers: with this in view they would accept any name as a type.
 if not TYPE_CHECKING:
 
     def __getattr__(name: str) -> object:
-        """A type, loaded now."""
+        """Return a type, loaded now."""
         if name not in _HOME_OF:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         globals()[name] = found = getattr(import_module(_HOME_OF[name]), name)

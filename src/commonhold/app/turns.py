@@ -1,9 +1,9 @@
 """Turns: commits to one file are planned and written first come, first served.
 
-A commit that takes its turn before it plans is never overtaken by another of the same process, so its plan holds when
-it is to be written. Turns of different names are independent. A turn lasts a limited time, so that one slow check does
-not keep everybody else from a file. Whoever takes longer may be overtaken, and its next turn lasts twice as long: so it
-is overtaken a few times at most.
+A commit that takes its turn before it plans is never overtaken by another of the same process, so its plan still holds
+when it is written. Turns of different names are independent. A turn lasts a limited time, so that one slow check does
+not keep all others from a file. A commit that takes longer may be overtaken, and its next turn lasts twice as long: so
+it is overtaken a few times at most.
 """
 
 import math
@@ -19,16 +19,16 @@ from typing import Final
 from commonhold.app.in_flight import InFlight
 
 TURN_SECONDS: Final = 10.0
-"""How long a first turn keeps others waiting at most. A type checker has as long to answer."""
+"""The longest time that a first turn keeps others waiting. A type checker has as long to answer."""
 REPOSITORY: Final = ""
-"""The name under which changes that concern other files take turns. No path is empty."""
+"""The name under which changes that affect other files take turns. No path is empty."""
 
 
 @dataclass(eq=False, slots=True)
 class Ticket:
-    """A place in the queue of each of its names. `until` is when its turn ends; None as long as it has none.
+    """A place in the queue of each of its names. `until` is the end of its turn; None before the turn begins.
 
-    `within` is the turn in which this one is asked for. `seconds` is how long the turn will last.
+    `within` is the turn of the caller that requests this one. `seconds` is the length of the turn.
     """
 
     names: tuple[str, ...]
@@ -39,18 +39,18 @@ class Ticket:
 
 
 class TurnQueues:
-    """One first-in, first-out queue a name; a ticket has its turn when it is first in all of its own.
+    """A first-in, first-out queue for each name; a ticket has its turn when it is first in all of its queues.
 
-    Tickets join all their queues in one step, so none can wait for one that waits for it. Pure but for the tickets'
-    events: the caller holds a lock, and says what time it is.
+    Tickets join all their queues in one step, so no two tickets can wait for each other. Pure except for the tickets'
+    events: the caller holds a lock, and passes the time.
     """
 
     def __init__(self) -> None:
-        """Begin with nobody in line."""
+        """Begin with empty queues."""
         self._queues: dict[str, deque[Ticket]] = {}
 
     def join(self, names: Collection[str], within: Ticket | None = None) -> Ticket:
-        """Stand in line for all `names`. The time of the turn `within` which that is done stands still meanwhile."""
+        """Join the queues of all `names`. The time of the turn `within` which that happens stands still meanwhile."""
         ticket = Ticket(tuple(dict.fromkeys(names)), within, within.seconds if within else TURN_SECONDS)
         if within is not None and self.has_turn(within):
             within.until = math.inf
@@ -58,7 +58,7 @@ class TurnQueues:
         return ticket
 
     def join_again(self, ticket: Ticket) -> None:
-        """Stand in line anew, behind all others, for a turn that lasts twice as long."""
+        """Join the queues anew, behind all others, for a turn that lasts twice as long."""
         self.leave(ticket)
         ticket.until = None
         ticket.seconds *= 2
@@ -69,7 +69,7 @@ class TurnQueues:
             self._queues.setdefault(name, deque()).append(ticket)
 
     def begin(self, ticket: Ticket, now: float) -> bool:
-        """Begin the turn of `ticket` if all before it have left, or had their time. Whether it has begun."""
+        """Begin the turn of `ticket` if all before it have left, or used up their time. Return whether it began."""
         for name in ticket.names:
             while (first := self._queues[name][0]) is not ticket:
                 if first.until is None or now < first.until:
@@ -81,17 +81,17 @@ class TurnQueues:
         return True
 
     def _end(self, ticket: Ticket) -> None:
-        """End a turn whose time is over, and with it the one within which it was taken."""
+        """End a turn whose time is over, and with it the turn within which it was taken."""
         self.leave(ticket)
         if ticket.within is not None:
             self._end(ticket.within)
 
     def __len__(self) -> int:
-        """How many tickets there are that are not within another's turn."""
+        """Return the number of tickets that are not within another ticket's turn."""
         return len({id(each) for queue in self._queues.values() for each in queue if each.within is None})
 
     def leave(self, ticket: Ticket) -> None:
-        """Leave all queues, and call those who are first now. Idempotent."""
+        """Leave all queues, and wake the tickets that are first now. Idempotent."""
         for name in ticket.names:
             queue = self._queues.get(name)
             if queue is None or ticket not in queue:
@@ -103,14 +103,14 @@ class TurnQueues:
                 del self._queues[name]
 
     def has_turn(self, ticket: Ticket) -> bool:
-        """Whether the turn of `ticket` has begun, and nobody has gone past it since."""
+        """Whether the turn of `ticket` has begun, and no other ticket has overtaken it since."""
         return ticket.until is not None and all(ticket in self._queues.get(name, ()) for name in ticket.names)
 
 
 class Turns:
     """Turns among the threads of one process.
 
-    They say nothing about other processes: a commit compares what it planned on with what is there in any case.
+    They do not cover other processes: in any case a commit compares the base of its plan with the present state.
     """
 
     def __init__(
@@ -120,9 +120,9 @@ class Turns:
         *,
         is_complete: bool = False,
     ) -> None:
-        """Count seconds with `monotonic`, and `wait` for an event, so many seconds at most.
+        """Count seconds with `monotonic`, and `wait` for an event, for so many seconds at most.
 
-        `is_complete`: nobody commits who does not take turns here.
+        `is_complete`: every commit takes its turn here.
         """
         self.is_complete = is_complete
         self.in_flight: Final = InFlight(wait)
@@ -135,12 +135,12 @@ class Turns:
         self._linked: Counter[str] = Counter()
 
     def crowd(self) -> int:
-        """How many have a turn or wait for one."""
+        """Return how many callers have a turn or wait for one."""
         with self._lock:
             return len(self._queues)
 
     def linked(self, root: str) -> int:
-        """How many commits in the working tree at `root` have concerned other files."""
+        """Return how many commits in the working tree at `root` have affected other files."""
         return self._linked[root]
 
     def add_linked(self, root: str) -> None:
@@ -149,18 +149,18 @@ class Turns:
 
     @contextmanager
     def take(self, *names: str, within: Ticket | None = None) -> Iterator[Ticket]:
-        """Wait until all who asked for any of `names` before are done, or had their time; be first in the block.
+        """Wait until all earlier callers for any of `names` are done, or used up their time; be first in the block.
 
         `within` is a turn that the caller has. Its time stands still during the wait, and then ends with this one's.
         """
         with self._lock:
-            if self._process != os.getpid():  # a forked child: those in line are threads of its parent
+            if self._process != os.getpid():  # a forked child: the queued tickets are of threads of its parent
                 self._process, self._queues = os.getpid(), TurnQueues()
             ticket = self._queues.join(names, within)
         try:
             self._wait(ticket)
             yield ticket
-        finally:  # whatever stopped it, Ctrl-C too: nobody waits for who has gone
+        finally:  # after any exception, Ctrl-C too: otherwise others would wait for a dead ticket
             with self._lock:
                 self._queues.leave(ticket)
 
@@ -173,13 +173,13 @@ class Turns:
         self._wait(ticket)
 
     def pass_on(self, *tickets: Ticket) -> None:
-        """Let the next begin, though the block goes on: what they look at is there."""
+        """Let the next begin, though the block goes on: the content that they will read is already in place."""
         with self._lock:
             for ticket in tickets:
                 self._queues.leave(ticket)
 
     def has_turn(self, ticket: Ticket) -> bool:
-        """Whether nobody has gone past `ticket` since its turn began."""
+        """Whether no other ticket has overtaken `ticket` since its turn began."""
         with self._lock:
             return self._queues.has_turn(ticket)
 

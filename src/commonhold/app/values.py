@@ -1,4 +1,4 @@
-"""Values of free keys: read them with their versions, change them if nothing has changed since."""
+"""Values of free keys: read them with their versions, change them if they have not changed since (compare-and-swap)."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ from commonhold.domain.value import Value, Version, check_number, check_value
 
 @dataclass(frozen=True, slots=True)
 class PutRequest:
-    """A wish that a key carry `text`, based on `expected_version` of it and on the versions in `reads`."""
+    """A request that a key hold `text`, based on its `expected_version` and on the versions in `reads`."""
 
     holder: str
     key: str
@@ -34,13 +34,13 @@ class Values:
     """The values of one namespace."""
 
     def __init__(self, registry: Registry, reading: Reading, policies: Policies) -> None:
-        """Keep values in `registry`; `policies` say which keys must be held."""
+        """Keep values in `registry`; `policies` say which keys a writer must hold."""
         self._registry = registry
         self._reading = reading
         self._policies = policies
 
     def get(self, text: str) -> Value:
-        """What a key carries, with its version (0: nothing, ever). Raises InputError `KEY_INVALID` for a file."""
+        """Return the value of a key and its version (0: never set). Raises InputError `KEY_INVALID` for a file."""
         key = str(self._free(text))
         with self._registry.read() as view:
             return view.value(key) or Value(key)
@@ -55,7 +55,7 @@ class Values:
         reads: Iterable[Version],
         request_id: str | None,
     ) -> PutAnswer:
-        """Change what a key carries, at one point in time with all checks; refused with what is there now."""
+        """Change the value of a key, atomically with all checks; a refusal carries the present values."""
         return self._put(PutRequest(holder, key, text, expected_version, fence, tuple(reads), request_id))
 
     def _put(self, request: PutRequest) -> PutAnswer:
@@ -79,7 +79,7 @@ class Values:
                 return _refused(refused, request)
 
     def changed(self, view: LeaseView, reads: Iterable[Read]) -> tuple[Value, ...]:
-        """What the free keys among `reads` carry now, where it is not the version that their hash names."""
+        """Return the present values of free keys in `reads` whose version differs from the one in their hash."""
         asked = {str(key): read.hash for read in reads if (key := self._reading.locate(read.key)).scheme != FILE}
         now = [view.value(key) or Value(key) for key in asked]
         return tuple(value for value in now if str(value.version) != asked[value.key])

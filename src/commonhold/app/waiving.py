@@ -1,4 +1,4 @@
-"""Debts that somebody has looked at, and says that nothing is to be done about."""
+"""Debts that a holder has reviewed, and closes without a change."""
 
 from collections.abc import Sequence
 
@@ -12,16 +12,16 @@ from commonhold.domain.events import DebtWaived
 
 
 class Waiving:
-    """Closes debts of one working tree by somebody's word."""
+    """Closes debts of one working tree on a holder's decision."""
 
     def __init__(self, store: Store, clock: Clock, reading: Reading) -> None:
-        """Record in `store`; find out with `reading` which regions are meant."""
+        """Record in `store`; resolve with `reading` which regions the keys name."""
         self._store = store
         self._clock = clock
         self._reading = reading
 
     def waive(self, holder: str, keys: Sequence[str], note: str) -> WaiveAnswer:
-        """Close what is owed at `keys`, all of it or nothing: `holder` has looked at it, and says in `note` why."""
+        """Close the debts at `keys`, all or none: `holder` has reviewed them, and gives the reason in `note`."""
         check_reason(note, "note")
         if not keys:
             raise UsageError(Code.USAGE, "no key was given", hint="name what is owed, as review shows it")

@@ -1,4 +1,4 @@
-"""The command that brings a replaced text back, and nothing else: other changes of the file meanwhile stay. Pure."""
+"""The command that restores a replaced text and nothing else: other changes of the file since then stay. Pure."""
 
 import shlex
 from typing import Final
@@ -6,13 +6,13 @@ from typing import Final
 from commonhold.domain.keys import canonical
 
 _DIGITS: Final = 16
-"""Of a hash, as many as `commonhold show` wants at least."""
+"""The least number of hash digits that `commonhold show` accepts."""
 
 
 def way_back(key: str, before: str, after: str | None, agent: str) -> str:
-    """What `agent` runs so that a region or file (`key`) is again what it was: by its hashes then and now.
+    """Return the command with which `agent` restores a region or file (`key`), by its hashes then and now.
 
-    `after` is None where it is not there any more. Where it is there and another by then, the command is refused.
+    `after` is None if it no longer exists. The command is refused if the content has changed again by then.
     """
     place = canonical(key)
     shown = f"commonhold show {before[:_DIGITS]}"
