@@ -19,15 +19,15 @@ class Adopting:
     """Lets a session adopt the work of another in one working tree."""
 
     def __init__(self, place: Place, reading: Reading, is_at_work: Callable[[str], bool]) -> None:
-        """Record it in the state of `place`; whoever `is_at_work` still commits its work itself."""
+        """Record it in the state of `place`; a session that `is_at_work` still commits its work itself."""
         self._place = place
         self._reading = reading
         self._is_at_work = is_at_work
 
     def adopt(self, holder: str, keys: Sequence[str], owner: str) -> AdoptAnswer:
-        """Let what `owner` has done to files count as done by `holder`: all of them, or none. No file is touched.
+        """Credit the changes of `owner` to files to `holder`: all of them, or none. No file is touched.
 
-        Raises UsageError where nothing is named, or nobody that could have been at work.
+        Raises UsageError if no file is named, or if `owner` cannot be another session.
         """
         if not keys or check_holder(owner) in (holder, NOBODY):
             raise UsageError(Code.USAGE, "name files, and a session that has ended", hint="see `commonhold status`")

@@ -1,4 +1,4 @@
-"""Edits applied to one version of a file, and what may be wrong with what they make of it."""
+"""Apply edits to one version of a file, and find flaws in the result."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,13 +20,13 @@ from commonhold.regions.scope import breach
 from commonhold.regions.syntax import problem_in
 from commonhold.semantics.glimpse import seen_from_outside
 
-# The contents of which it is known that Python compiles them.
+# Contents that are known to compile as Python.
 _COMPILED: Final = Recent[bytes, bool](RECENT_MAPS)
 
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """A version of a file, and where the edits went in it; `source` is None where the file ends."""
+    """A version of a file, and the places of the edits in it; `source` is None for a deleted file."""
 
     source: bytes | None
     map: RegionMap
@@ -35,7 +35,7 @@ class Content:
 
 @dataclass(frozen=True, slots=True)
 class Flaw:
-    """Why what edits make of a file may not be written."""
+    """Why the result of edits on a file must not be written."""
 
     code: Refusal
     why: str
@@ -43,7 +43,7 @@ class Flaw:
 
 
 def applied(before: RegionMap, edits: Sequence[KeyedEdit]) -> Content:
-    """What the edits make of a file. Raises InputError for edits that make no sense in it."""
+    """Return the result of the edits on a file. Raises InputError for edits that do not fit it."""
     if any(edit.edit.op is Op.DELETE_FILE for edit in edits):
         return Content(None, discover(b"", before.path))
     data = next((edit.edit.data for edit in edits if edit.edit.data is not None), None)
@@ -57,7 +57,7 @@ def applied(before: RegionMap, edits: Sequence[KeyedEdit]) -> Content:
 
 
 def splice_of(before: RegionMap, keyed: KeyedEdit) -> Replace | Insert | Delete:
-    """One edit of the content of a file, on the regions that are there."""
+    """Return one edit of a file's content as a splice on its present regions."""
     edit, key = keyed.edit, keyed.key
     if edit.op is Op.INSERT:
         after = find(before, keyed.after.names) if keyed.after else None
@@ -70,7 +70,7 @@ def splice_of(before: RegionMap, keyed: KeyedEdit) -> Replace | Insert | Delete:
 
 
 def span_of(before: RegionMap, region: Region, keyed: KeyedEdit) -> int | None:
-    """The span of a header that an edit means; None where it does not say. Its base must be there."""
+    """Return the span of a header that an edit means; None if it names none. Its base must be present."""
     edit = keyed.edit
     if not region.key.is_header:
         return None
@@ -86,9 +86,9 @@ def span_of(before: RegionMap, region: Region, keyed: KeyedEdit) -> int | None:
 
 
 def spans_meant(spans: Sequence[int], span: int | None) -> Sequence[int]:
-    """Of the spans that have the base's hash, those that the edit can mean: the one it names, or the only one.
+    """Return those of the spans with the base's hash that the edit can mean: the one it names, or the only one.
 
-    Inserts of others shift the numbers: a hash that stands only once is surer than a number. Where it stands more
+    Inserts of others shift the numbers: a hash that occurs only once is more certain than a number. If it occurs more
     than once, the number must be that of one of them.
     """
     if span is None or len(spans) == 1:
@@ -97,20 +97,20 @@ def spans_meant(spans: Sequence[int], span: int | None) -> Sequence[int]:
 
 
 def spans_with(base: str, source: RegionMap, region: Region) -> list[int]:
-    """The spans of a header whose own hash is `base`."""
+    """Return the spans of a header whose own hash begins with `base`."""
     return [index for index, span in enumerate(region.spans) if hash_bytes(source.cut(span)).startswith(base)]
 
 
 def flaw_in(before: RegionMap, content: Content, keys: tuple[Key, ...]) -> Flaw | None:
-    """Why the content may not be written in place of `before`: its scope, then its syntax. `keys` are all edited."""
+    """Return why the content must not replace `before`: its scope, then its syntax. `keys` are all edited keys."""
     if content.source is None:
         return None
     broken = breach(before, content.map, content.placed)
-    # A candidate that does not parse has no regions to speak of: say that instead.
+    # A candidate that does not parse has no meaningful regions, so its syntax error is reported first.
     if problem := _problem(before, content.map, content.placed, keeps_scope=broken is None):
         why = f"{before.path} would not compile: {problem.message}"
         return Flaw(Refusal.PARSE_INVALID, why, (broken.key,) if broken else keys)
-    # It compiles, but nobody could lease or edit a part of it any more.
+    # It compiles, but no part of it could be leased or edited any more.
     if content.map.exceeds_budget and not before.exceeds_budget:
         why = f"{before.path} would have no regions any more: {content.map.problems[0].message}"
         return Flaw(Refusal.PARSE_INVALID, why, keys)
@@ -120,7 +120,7 @@ def flaw_in(before: RegionMap, content: Content, keys: tuple[Key, ...]) -> Flaw 
 
 
 def _problem(before: RegionMap, after: RegionMap, placed: tuple[Placed, ...], *, keeps_scope: bool) -> Problem | None:
-    """What `problem_in` says; of Python that compiled lately, without a compile of what stayed as it was."""
+    """Return the result of `problem_in`; for Python that compiled recently, unchanged parts are not compiled again."""
     if {before.language, after.language} != {PYTHON.name}:
         return problem_in(after.source, before.path, before.source)
     if _COMPILED.get(after.source):

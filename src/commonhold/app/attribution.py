@@ -1,4 +1,4 @@
-"""Whose a change is that was found after a command: only who could have written it may have. Pure."""
+"""Attribute a change found after a command: only to holders that could have written it. Pure."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -7,12 +7,12 @@ from commonhold.app.held_paths import Holding, is_in_any
 from commonhold.app.shell_reach import Reach
 
 ReachOf = Callable[[str], Reach]
-"""How likely a command has written a path."""
+"""A function that returns how likely a command wrote a path."""
 
 
 @dataclass(frozen=True, slots=True)
 class Attributed:
-    """Paths by whose they are: the command's own, nobody's that can be told, and others' that will see to them."""
+    """Paths by author: the command itself, unknown, and others that will record them."""
 
     own: tuple[str, ...]
     nobody: tuple[str, ...]
@@ -22,7 +22,7 @@ class Attributed:
 def attributed(
     paths: Iterable[str], reach: ReachOf, beside: Sequence[ReachOf], mine: Sequence[Holding], others: Sequence[Holding]
 ) -> Attributed:
-    """Sort what differs after a command that could write what `reach` says, `beside` others that go on.
+    """Attribute the differences after a command, by its `reach` and that of the commands still running `beside` it.
 
     A file that one of `others` is writing belongs to that one, and a file that the session holds is its own. Any other
     belongs to the command that most likely wrote it; if several are equally likely, to none, unless they name it: then

@@ -1,14 +1,14 @@
-"""Commits: validate at the write, write all or nothing, refuse with what is needed to succeed next time.
+"""Commits: validate at the write, write all or nothing, and tell a refused author how to succeed next time.
 
-The order of steps is the argument for invariants I3 and I6. Whoever commits takes its turn at each file that it
-writes, and plans outside the gate. Inside it: what was looked at is compared with what is there; leases are checked and
-the plan, with the bytes to restore, is written down in one transaction. When that is durable the files are staged, then
-swapped; a second transaction makes the commit a fact. A crash before that second transaction is undone by whoever
-enters the gate next.
+The order of steps is the argument for invariants I3 and I6. A commit takes its turn at each file that it writes, and
+plans outside the gate. Inside it, the files that were read are compared with the present ones; leases are checked and
+the plan, with the bytes to restore, is recorded in one transaction. When that is durable the files are staged, then
+swapped; a second transaction makes the commit final. A crash before that second transaction is undone by the next
+process that enters the gate.
 
-Where nobody commits who does not take turns here, the gate is left between the two transactions: several commits are in
-flight at once, and share the flushes of the log. The next one to a file is planned when the files are swapped, and
-decided when the commit is a fact.
+If all commits take turns here, the gate is left between the two transactions: several commits are in flight at once,
+and share the flushes of the log. The next commit to a file is planned when the files are swapped, and decided when the
+earlier commit is final.
 """
 
 import math
@@ -44,7 +44,7 @@ _ABSENT: Final = frozenset({Code.FILE_NOT_FOUND, Code.REGION_UNKNOWN, Code.REGIO
 
 @dataclass(frozen=True, slots=True)
 class _Decided:
-    """A commit that is written down, and not carried out yet."""
+    """A commit that is recorded in the journal, and not carried out yet."""
 
     admitted: Admitted
     flight: Flight
@@ -52,7 +52,7 @@ class _Decided:
 
 @dataclass(frozen=True, slots=True)
 class _Behind:
-    """The plan was made before what others have done, or have in flight: a commit is decided after that."""
+    """The plan is older than commits of others that are done or in flight: it is decided only after them."""
 
     flights: frozenset[int] = frozenset()
 
@@ -72,10 +72,10 @@ class Commits:
         *,
         at_step: Step = no_step,
     ) -> None:
-        """Write to the files of `place`, record in its store, forget there what is older than `retention_seconds`.
+        """Write to the files of `place`, record in its store, and delete contents there older than `retention_seconds`.
 
-        `plans` says what a changeset would write, `judging` whether it may, and `turns` when. What is written is added
-        to what the session has read, `read_set`. `at_step` is called after each step.
+        `plans` computes the writes of a changeset, `judging` decides whether it may write, and `turns` when. Written
+        regions are added to the session's `read_set`. `at_step` is called after each step.
         """
         self._place = place
         self._store, self._files, self._clock = place.store, place.files, place.clock
@@ -90,11 +90,11 @@ class Commits:
         self._at_step = at_step
 
     def commit(self, holder: str, changeset: Changeset, worktree: str, *, is_dry_run: bool = False) -> CommitAnswer:
-        """Apply the changeset, or say why not. Nothing is ever applied in part or unvalidated.
+        """Apply the changeset, or return why not. Nothing is ever applied in part or without validation.
 
         Commits to one file take turns, so none is refused because others are quicker. Raises UsageError and InputError
-        for requests that make no sense, StoreError where files or state cannot be written, `REPOSITORY_BUSY` where
-        programs that take no turns keep changing the files; in each case nothing was changed.
+        for invalid requests, StoreError if files or state cannot be written, `REPOSITORY_BUSY` if programs that take no
+        turns keep changing the files; in each case nothing was changed.
         """
         request = CommitRequest(holder, changeset, worktree, is_dry_run)
         earlier = earlier_answer(self._store, request, CommitAnswer)
@@ -109,9 +109,9 @@ class Commits:
         return f"{self._files.root}\0{path}"
 
     def _commit(self, request: CommitRequest, turn: Ticket) -> CommitAnswer:
-        """Try until the plan holds when it is to be written. That others came in between since it took long is no try.
+        """Try until the plan is still valid when it is written. A slow attempt that others overtook is not counted.
 
-        So only those who take no turns can make it fail.
+        So only programs that take no turns can make it fail.
         """
         planned: Plan | Rejected | None = None
         tries = 0
@@ -134,11 +134,11 @@ class Commits:
     def _try(
         self, request: CommitRequest, planned: Plan | Rejected, linked: int, turn: Ticket
     ) -> CommitAnswer | _Behind | None:
-        """Write what was planned, or say why not; None if it has to be planned anew.
+        """Write the plan, or return why not; None if it must be planned anew.
 
-        Of two commits that concern each other's files the second must see the first. So what concerns other files takes
-        a turn of its own within `turn`, from the last look at them to its writing. `linked` is how many had done so
-        before the plan.
+        Of two commits that affect each other's files the second must see the first. So a commit that affects other
+        files takes a turn of its own within `turn`, from its last look at them to its writing. `linked` is the number
+        of such commits before the plan.
         """
         if not (_is_linked(planned) and self._turns.is_complete):
             return self._enter(request, planned, linked, (turn,))
@@ -149,7 +149,7 @@ class Commits:
             return self._enter(request, planned, newest, (turn, of_all))
 
     def _plan(self, request: CommitRequest, before: Plan | Rejected | None = None) -> Plan | Rejected:
-        """Plan outside the gate. What is not there may be half of a commit under way: it is looked for again inside."""
+        """Plan outside the gate. An absent file may be half of a commit in flight: then plan again inside the gate."""
         earlier = before.crossed if isinstance(before, Plan) else None
         try:
             return self._plans.plan(request, earlier)
@@ -163,7 +163,7 @@ class Commits:
     def _enter(
         self, request: CommitRequest, planned: Plan | Rejected, linked: int, turns: Sequence[Ticket]
     ) -> CommitAnswer | _Behind | None:
-        """Decide inside the gate and carry it out; None or _Behind where the plan does not hold there any more."""
+        """Decide inside the gate and carry it out; None or _Behind if the plan is no longer valid there."""
         if not self._turns.is_complete:
             return self._enter_beside_processes(request, planned)
         with self._in_flight.join(), ExitStack() as guards:
@@ -177,18 +177,18 @@ class Commits:
                 if not (isinstance(decided, _Behind) and decided.flights):
                     return decided
                 self._in_flight.wait_for(decided.flights)
-                if not _is_plain(planned):  # who came before is told of in it
+                if not _is_plain(planned):  # its answer names the commits before it
                     return _Behind()
 
     def _decide_in_turn(
         self, request: CommitRequest, planned: Plan | Rejected, linked: int, turn: Ticket, guards: ExitStack
     ) -> CommitAnswer | _Decided | _Behind | None:
-        """What the gate makes of a plan; None where it does not hold any more, or another has the turn."""
+        """Return the decision on a plan; None if it is no longer valid, or another commit has the turn."""
         recover(self._place)
         earlier = earlier_answer(self._store, request, CommitAnswer)
         if earlier is not None:
             return earlier
-        if not self._turns.has_turn(turn):  # a late write would spoil the plan of whose turn it is
+        if not self._turns.has_turn(turn):  # a late write would invalidate the plan of the commit whose turn it is
             return None
         with self._store.read() as reader:
             flights = self._ahead(reader, request, planned)
@@ -199,9 +199,9 @@ class Commits:
         return self._decide(request, planned, guards) if self._holds(planned, linked) else None
 
     def _ahead(self, reader: Reader, request: CommitRequest, planned: Plan | Rejected) -> frozenset[int]:
-        """The commits in flight that this one has to see done.
+        """Return the commits in flight that must be done before this one is decided.
 
-        They write what it looked at, or what its author has read, or both concern other files.
+        They write files that it read, or that its author has read, or both commits affect other files.
         """
         root = self._files.root
         flights = [each for each in self._in_flight.flights() if each.root == root]
@@ -216,15 +216,15 @@ class Commits:
         return frozenset(ahead | {each.id for each in others if not read.isdisjoint(each.places)})
 
     def _owes_more(self, reader: Reader, planned: Plan | Rejected) -> bool:
-        """Whether anything came to be owed here since it was planned: the plan may settle it, or leave it."""
+        """Whether a debt was added here since the plan was made: the plan may settle it, or leave it."""
         root = self._files.root
         newest = planned.newest if isinstance(planned, Plan) else math.inf
         return any(since > newest for debt in reader.debts() if debt.worktree == root for since in debt.since)
 
     def _enter_beside_processes(self, request: CommitRequest, planned: Plan | Rejected) -> CommitAnswer | None:
-        """Answer inside the gate: nobody takes turns with other processes. So what does not hold is planned anew there.
+        """Decide inside the gate: there are no turns with other processes. So an invalid plan is made anew there.
 
-        None where that would take long.
+        Return None if that would take long.
         """
         with self._store.gate():
             recover(self._place)
@@ -245,7 +245,7 @@ class Commits:
         return None
 
     def _holds(self, planned: Plan | Rejected, linked: int) -> bool:
-        """Whether the plan is of what is there: of the files it looked at, and of all others if it concerns them."""
+        """Whether the plan fits the present state of the files that it read, and of all others if it affects them."""
         if not self._planner.is_current(planned):
             return False
         if not _is_linked(planned):
@@ -261,9 +261,9 @@ class Commits:
         return replace(answer, is_dry_run=True)
 
     def _decide(self, request: CommitRequest, planned: Plan | Rejected, guards: ExitStack) -> CommitAnswer | _Decided:
-        """Admit the plan and write it down, or refuse it, with everything looked at still there.
+        """Admit the plan and record it in the journal, or refuse it; the files that it read must still be the same.
 
-        From then on until `guards` are closed nobody else gets a lease on what it writes.
+        From then on until `guards` are closed no other holder gets a lease on the keys that it writes.
         """
         intent = request.changeset.intent
         hold = self._guard.hold(request.holder, intent, self._judging.writes_of(planned))
@@ -286,7 +286,7 @@ class Commits:
         return _Decided(verdict, flight)
 
     def _carry_out(self, request: CommitRequest, decided: _Decided, turns: Sequence[Ticket] = ()) -> CommitAnswer:
-        """Write the files, and make the commit a fact; or take it back. Whoever is next begins once they are there."""
+        """Write the files, and make the commit final; or take it back. The next commit begins once they are written."""
         journal = decided.flight.journal
         try:
             self._at_step("journalled")
@@ -296,14 +296,14 @@ class Commits:
             self._turns.pass_on(*turns)
             self._files.flush(journal)
             return self._record(request, decided)
-        except BaseException:  # whatever stopped it, Ctrl-C too
+        except BaseException:  # after any exception, Ctrl-C too
             if self._is_pending(decided.flight):
                 undo(self._store, self._files, self._clock, journal)
-            self._count(decided.flight)  # who looked at the files meanwhile has seen what was not to stay
+            self._count(decided.flight)  # commits that read the files meanwhile have seen content that was taken back
             raise
 
     def _count(self, flight: Flight) -> None:
-        """Let those who look at other files know that these became other ones."""
+        """Tell commits that examine other files that these files have changed."""
         if flight.is_linked:
             self._turns.add_linked(flight.root)
 
@@ -329,22 +329,22 @@ class Commits:
         return answer
 
     def _relied_on(self, request: CommitRequest) -> dict[str, str]:
-        """The files and regions that the changeset proves to have read, as they are."""
+        """Return the present files and regions that the changeset proves to have read."""
         keys = [self._planner.locate(read.key) for read in request.changeset.reads]
         found = [self._planner.fresh(key).region for key in keys if key.scheme == FILE]
         return {str(region.key): region.hash for region in found if region is not None}
 
 
 def _is_linked(planned: Plan | Rejected) -> TypeGuard[Plan]:
-    """Whether other files can have to do with it."""
+    """Whether other files may depend on the plan."""
     return isinstance(planned, Plan) and planned.crossed.is_linked
 
 
 def _is_plain(planned: Plan | Rejected) -> bool:
-    """Whether it says nothing of the commits that came before it."""
+    """Whether the plan's answer is independent of the commits before it."""
     return isinstance(planned, Plan) and not planned.merged
 
 
 def _took_long(planned: Plan | Rejected) -> bool:
-    """Whether a type checker was asked, or tests were run."""
+    """Whether a type checker or tests were run for the plan."""
     return isinstance(planned, Plan) and planned.crossed.has_asked

@@ -1,4 +1,4 @@
-"""One file's part of a changeset: from its edits to its new bytes, or to why they cannot be."""
+"""One file's part of a changeset: from its edits to its new bytes, or to the reason of a rejection."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -22,14 +22,14 @@ from commonhold.regions.scope import neighbours, placed_region
 from commonhold.semantics.admission import Changed, examine
 
 Join = Callable[[RegionMap, Sequence[KeyedEdit], Sequence[Late]], Joint | Unmerged | None]
-"""Merges edits of which some have no base any more; None where that is not tried."""
+"""A function that merges edits some of whose bases are gone; it returns None if no merge is tried."""
 
 
 @dataclass(frozen=True, slots=True)
 class Touched:
-    """What one edit did: the region before (None: new) and after (None: gone).
+    """The effect of one edit: the region before (None: new) and after (None: gone).
 
-    `only_grew`: it is a header that got lines and lost none, which is in nobody's way.
+    `only_grew`: it is a header that gained lines and lost none, which conflicts with no lease on the regions beside it.
     """
 
     before: Region | None
@@ -39,9 +39,9 @@ class Touched:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """One file before and after. `source` is None where the file ends; `mode` is the new permission bits, if given.
+    """One file before and after. `source` is None for a deleted file; `mode` is the new permission bits, if given.
 
-    `joint` is how the edits were merged with what others had made of their bases, if they had to be.
+    `joint` is the merge of the edits with others' changes to their bases, if one was necessary.
     """
 
     path: str
@@ -59,10 +59,10 @@ class Draft:
 def draft(
     path: str, looked: Looked | None, edits: Sequence[KeyedEdit], is_kept: Callable[[str], bool], join: Join
 ) -> Draft | Rejected:
-    """Apply all edits of one file to it as it was looked at, or `join` them where it has late on.
+    """Apply all edits of one file to the version that was read, or `join` them if their bases have changed.
 
-    `is_kept(base)` says whether content with that hash was ever read through us: it tells a region that is gone
-    from one that never was. Raises InputError for edits that make no sense whatever the file holds.
+    `is_kept(base)` says whether content with that hash was ever read through Commonhold: it distinguishes a region that
+    is gone from one that never existed. Raises InputError for edits that are invalid for any content.
     """
     _check_combination(path, edits)
     wanted = [without_done(_followed(edit, looked), looked) for edit in edits]
@@ -80,14 +80,14 @@ def draft(
 
 
 def _followed(keyed: KeyedEdit, looked: Looked | None) -> KeyedEdit:
-    """The edit, by the key that the definition has now that it started from."""
+    """Return the edit with the present key of the definition that was its base."""
     if looked is None or keyed.edit.op not in (Op.REPLACE, Op.DELETE):
         return keyed
     return replace(keyed, key=with_base(looked.map, keyed.key, keyed.edit.base))
 
 
 def drafted(path: str, looked: Looked | None, edits: Sequence[KeyedEdit]) -> tuple[Draft, Rejected | None]:
-    """What edits of whole files made of one, whatever came of it; and why that should not have been."""
+    """Return the effect of whole-file edits that already took effect, and why it should not have been written."""
     before = looked.map if looked else discover(b"", path)
     content = applied(before, edits)
     flaw = flaw_in(before, content, tuple(edit.key for edit in edits))
@@ -168,7 +168,7 @@ def _admission(before: RegionMap, content: Content, touched: Sequence[Touched]) 
 
 
 def written(before: RegionMap, after: RegionMap, touched: Sequence[Touched]) -> frozenset[Key]:
-    """The leaves that the edits write: of what is given as a whole, a file or a class, those that are not as before."""
+    """Return the leaves that the edits write: of a file or class given as a whole, those that differ from before."""
     given = {each.after.key for each in touched if each.after}
     inside = [leaf for leaf in after.leaves() if not given.isdisjoint(leaf.key.upward())]
     return frozenset(leaf.key for leaf in inside if leaf.key in given or not _is_kept(leaf, before))

@@ -1,4 +1,4 @@
-"""Keeping others away from what a commit writes, from the last check until it has taken effect."""
+"""Keep other holders away from the keys that a commit writes, from the last check until it has taken effect."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
@@ -19,49 +19,49 @@ GUARD: Final = "guard"
 
 
 class Guard(Protocol):
-    """Sees to it that no other gets a lease on what is being written."""
+    """Prevents leases of other holders on keys that are being written."""
 
     def room(self, store: Store) -> AbstractContextManager[object]:
-        """What a commit is decided in."""
+        """Return the context in which a commit is decided."""
         ...
 
     @contextmanager
     def hold(self, holder: str, intent: str, keys: Sequence[Key]) -> Iterator[tuple[Conflict, ...]]:
-        """Guard `keys` until the end of the block, or say what stands against it."""
+        """Guard `keys` until the end of the block; yield the conflicting leases."""
         ...
 
 
 class GateGuard:
-    """Where leases live in the repository's own store, its gate keeps everybody away already."""
+    """The guard for leases in the repository's own store, whose gate keeps all others away already."""
 
     def __init__(self, registry: Registry, works: PartialWorks) -> None:
-        """Clear away what is over in `registry`, and what was left under it."""
+        """End expired leases in `registry`, and find the partial work under them."""
         self._registry = registry
         self._works = works
 
     def room(self, store: Store) -> AbstractContextManager[object]:
-        """One transaction."""
+        """Return one transaction."""
         return store.write()
 
     @contextmanager
     def hold(self, holder: str, intent: str, keys: Sequence[Key]) -> Iterator[tuple[Conflict, ...]]:  # noqa: ARG002
-        """Let the holder's leases last on, and end what is over before anything is judged by it."""
+        """Extend the holder's leases, and end expired ones before any verdict depends on them."""
         self._registry.execute(Show(holder))
         self._works.look_for(keys)
         yield ()
 
 
 class LeaseGuard:
-    """Where leases are kept elsewhere, a short lease of the committer's own keeps others away."""
+    """The guard for leases kept elsewhere: a short lease of the committer's own keeps others away."""
 
     def __init__(self, registry: Registry, works: PartialWorks, ids: Ids) -> None:
-        """Lease at `registry`, under names from `ids`; look there for `works` before anything is written over."""
+        """Lease at `registry`, under names from `ids`; look there for `works` before any file is overwritten."""
         self._registry = registry
         self._works = works
         self._ids = ids
 
     def room(self, store: Store) -> AbstractContextManager[object]:
-        """The gate alone: who only looks at the state does not wait for the server that keeps the leases."""
+        """Return the gate alone: readers of the state then need not wait for the lease server."""
         return store.gate()
 
     @contextmanager
@@ -79,7 +79,7 @@ class LeaseGuard:
             self._works.look_for(wanted)
             yield outcome.conflicts[:MAX_CONFLICTS] if isinstance(outcome, Denied) else ()
         finally:
-            # The commit is what it is by now; a guard that cannot be released ends by itself.
+            # The commit is decided by now; a guard that cannot be released expires by itself.
             with suppress(StoreError):
                 if isinstance(outcome, Granted):
                     self._registry.execute(Release(lease_id, holder))

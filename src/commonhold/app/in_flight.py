@@ -1,8 +1,8 @@
-"""Commits in flight: decided and written down by this process, and not yet recorded.
+"""Commits in flight: this process has decided and journalled them, and not yet recorded them.
 
-They write their files side by side, outside of the gate, so that the flushes of one do not hold up the others. Who
-needs to find no commit halfway goes in alone: a readers-writer lock, where those who commit share, and whoever wants to
-be alone is let in before any newcomer.
+They write their files side by side, outside of the gate, so that the flushes of one do not delay the others. A caller
+that must find no unfinished commit enters alone: a readers-writer lock, in which commits share, and a caller that wants
+to be alone goes before any newcomer.
 """
 
 import os
@@ -20,7 +20,7 @@ Wait = Callable[[threading.Event, float], object]
 
 @dataclass(frozen=True, slots=True)
 class Flight:
-    """A commit in flight. `places` are the keys that show that it was made; `is_linked`: it concerns other files."""
+    """A commit in flight. `places` are the keys that show its result; `is_linked`: it affects other files."""
 
     journal: Journal
     places: tuple[str, ...] = ()
@@ -28,25 +28,25 @@ class Flight:
 
     @property
     def id(self) -> int:
-        """That of its journal."""
+        """Return the id of its journal."""
         return self.journal.id
 
     @property
     def root(self) -> str:
-        """The working tree that it writes to."""
+        """Return the working tree that it writes to."""
         return self.journal.root
 
     @property
     def paths(self) -> tuple[str, ...]:
-        """The files that it writes."""
+        """Return the files that it writes."""
         return tuple(each.path for each in self.journal.writes)
 
 
 class InFlight:
-    """The commits that this process has in flight, of all working trees of one state."""
+    """The commits that this process has in flight, in all working trees of one state."""
 
     def __init__(self, wait: Wait = threading.Event.wait) -> None:
-        """Begin with none. `wait` waits for an event, so many seconds at most."""
+        """Begin with none. `wait` waits for an event, for so many seconds at most."""
         self._wait = wait
         self._lock = threading.Lock()
         self._begin()
@@ -60,7 +60,7 @@ class InFlight:
 
     @contextmanager
     def join(self) -> Iterator[None]:
-        """Be one of those who commit, until the commit is recorded or given up."""
+        """Be one of the commits that share, until this one is recorded or given up."""
         self._until(self._is_joined)
         try:
             yield
@@ -77,9 +77,9 @@ class InFlight:
 
     @contextmanager
     def alone(self) -> Iterator[None]:
-        """Find no commit in flight, and none before the end of the block. Re-entrant; not for who has joined."""
+        """Find no commit in flight, and none until the end of the block. Re-entrant; not after `join`."""
         me = threading.get_ident()
-        if self._owner != me:  # no other thread can make it this one's
+        if self._owner != me:  # no other thread can set it to this thread's id
             self._enter_alone(me)
         self._depth += 1
         try:
@@ -93,7 +93,7 @@ class InFlight:
             self._wanting += 1
         try:
             self._until(lambda: self._is_alone(me))
-        finally:  # whatever stopped it, Ctrl-C too: nobody waits for who has gone
+        finally:  # after any exception, Ctrl-C too: otherwise others would wait for a dead thread
             self._change(self._want_no_more)
 
     def _is_alone(self, me: int) -> bool:
@@ -111,22 +111,22 @@ class InFlight:
             self._owner = 0
 
     def add(self, flight: Flight) -> None:
-        """A commit is decided; the caller is inside the gate, and has joined."""
+        """Add a commit that is decided; the caller is inside the gate, and has joined."""
         with self._lock:
             self._flights[flight.id] = flight
 
     def end(self, flight_id: int) -> None:
-        """It is recorded or taken back; the caller is inside the gate. Idempotent."""
+        """Remove a commit that is recorded or taken back; the caller is inside the gate. Idempotent."""
         self._change(lambda: self._flights.pop(flight_id, None))
 
     def flights(self) -> tuple[Flight, ...]:
-        """All that are in flight, the oldest first."""
+        """Return all commits in flight, the oldest first."""
         with self._lock:
             self._check_process()
             return tuple(self._flights.values())
 
     def left_behind(self, journals: Iterable[Journal]) -> list[Journal]:
-        """The journals that nobody carries out: a process died, or could not take its commit back."""
+        """Return the journals that no commit in flight owns: a process died, or could not take its commit back."""
         ids = {each.id for each in self.flights()}
         return [each for each in journals if each.id not in ids]
 
@@ -153,6 +153,6 @@ class InFlight:
             each.set()
 
     def _check_process(self) -> None:
-        """In a forked child those in flight are commits of its parent, and who is alone is a thread of its parent."""
+        """Start anew in a forked child: the commits in flight, and the thread that is alone, belong to its parent."""
         if self._process != os.getpid():
             self._begin()

@@ -7,38 +7,39 @@ from commonhold.linking.library import Library
 from commonhold.linking.summary import Summary
 
 Progress = Callable[[int, int], None]
-"""Called with how many files are done, and how many there are, while many are read."""
+"""A callback with the number of files done, and the total, while many are read."""
 
 
 def silent(_done: int, _total: int) -> None:
-    """Tell nobody."""
+    """Report no progress."""
 
 
 class Index(Protocol):
-    """The summaries of the files of one repository, kept by the hash of their content and made when they are missing.
+    """The summaries of the files of one repository, cached by content hash and made when missing.
 
-    Files are those that git tracks or would track; without git, all but hidden folders, environments and dependencies.
+    Files are those that git tracks or would track; without git, all except hidden folders, environments and
+    dependencies.
     """
 
     def library(self, progress: Progress = silent) -> Library:
-        """The working tree as it is on disk now: whatever wrote a file, and however long ago, it is seen."""
+        """Return the working tree in its present state on disk: every write is seen, by any program and of any age."""
         ...
 
     def library_if_read(self) -> Library | None:
-        """The same, if that takes half a second or so; None while too many files have to be read first."""
+        """Return the same if that takes about half a second at most; None if too many files must be read first."""
         ...
 
     def of_revision(self, revision: str, progress: Progress = silent) -> Library:
-        """A commit or tree of git's. Raises InputError `REVISION_UNKNOWN` where there is none."""
+        """Return a commit or tree of git. Raises InputError `REVISION_UNKNOWN` if there is none."""
         ...
 
     def summary(self, path: str, content: bytes) -> Summary | None:
-        """The summary of these bytes, were they at `path`; None for a language without summaries.
+        """Return the summary of these bytes, as if they were at `path`; None for a language without summaries.
 
         It never waits until all files are read.
         """
         ...
 
     def close(self) -> None:
-        """Let go; idempotent."""
+        """Release all resources; idempotent."""
         ...

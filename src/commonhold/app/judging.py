@@ -30,7 +30,7 @@ from commonhold.semantics.admission import Allow, Escalate, Escalation, Required
 
 K = TypeVar("K", Needed, Debt)
 
-# Of what is required, so much is told in words, shown with its text, and named to be leased one by one.
+# The most requirements that are described in words, shown with their text, and leased one by one.
 _MOST_TOLD: Final = 5
 _MOST_SHOWN: Final = 20
 _MOST_LEASED: Final = 50
@@ -53,7 +53,7 @@ class Admitted:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """A plan that may not be written, and what its agent needs to succeed next time."""
+    """A plan that must not be written, and the information that its agent needs to succeed next time."""
 
     code: Refusal
     why: str
@@ -64,7 +64,7 @@ class Refused:
     current: tuple[Value, ...] = ()
 
     def answer(self) -> CommitAnswer:
-        """The answer that says so."""
+        """Return the refusal as an answer."""
         return CommitAnswer(
             "refused",
             self.code,
@@ -79,7 +79,7 @@ class Refused:
 
 @dataclass(frozen=True, slots=True)
 class _Wanting:
-    """What admission wants first: regions `required`, and `reasons` to escalate."""
+    """The requirements of admission: the regions `required`, and the `reasons` to escalate."""
 
     reasons: tuple[Needed, ...]
     required: tuple[Needed, ...]
@@ -89,9 +89,9 @@ class Judging:
     """Judges plans against the leases that are held, in one view of the state."""
 
     def __init__(self, place: Place, planner: Planner, values: Values, policies: Policies, reliance: Reliance) -> None:
-        """Judge by the leases of `place`, and by `reliance` on what was read; look things up through `planner`."""
+        """Judge by the leases of `place`, and check stale reads with `reliance`; look things up through `planner`."""
         self.planner = planner
-        """What made the plans."""
+        """The maker of the plans."""
         self._reliance = reliance
         self._registry = place.registry
         self._values = values
@@ -100,7 +100,7 @@ class Judging:
         self._name = place.name
 
     def writes_of(self, planned: Plan | Rejected) -> tuple[Key, ...]:
-        """The keys that must be free of other holders' leases: the regions written, and the files' write slots."""
+        """Return the keys that must be free of others' leases: the written regions, and the files' write slots."""
         if isinstance(planned, Rejected):
             return planned.keys
         held_first = set(self._policies.held_first(planned.grown))
@@ -108,7 +108,7 @@ class Judging:
         return (*written, *(slot_of(self._name, write.path) for write in planned.writes))
 
     def verdict(self, reader: Reader, request: CommitRequest, planned: Plan | Rejected) -> Admitted | Refused:
-        """Leases first (a late writer is told so before all else), then what planning found, then admission."""
+        """Judge leases first (a late writer must know at once), then the results of planning, then admission."""
         with self._registry.read() as view:
             return self._verdict(reader, view, request, planned)
 
@@ -138,7 +138,7 @@ class Judging:
         return admitted if isinstance(admitted, Admitted) else self._not_admitted(reader, changeset, planned, admitted)
 
     def across_files(self, reader: Reader, request: CommitRequest, plan: Plan) -> Admitted | Refused:
-        """Admission by what other files show alone, for a session that holds nothing: it has written already."""
+        """Judge the links to other files alone, for a session that holds no leases and has already written."""
         found = plan.crossed.admission
         examined = replace(plan, admissions=(found,) if found else (), notices=())
         admitted = _admit(request, examined, ())
@@ -152,21 +152,21 @@ class Judging:
         return Refused(Refusal.LEASE_LOST, why, self._repair(reader, keys), Next.acquire(keys, intent, step))
 
     def held_by_others(self, written: Iterable[Key], holder: str) -> tuple[Conflict, ...]:
-        """What others hold of what `holder` has written; that a file was just being written does not count."""
+        """Return others' leases on keys that `holder` has written; write slots do not count."""
         keys = [key for key in written if path_of_slot(str(key)) is None]
         with self._registry.read() as view:
             return conflicts(keys, Mode.EXCLUSIVE, holder, view.overlapping(keys), self._registry.now())
 
     def held_whole_by_others(self, grown: Collection[Key], holder: str) -> tuple[Conflict, ...]:
-        """The files and folders that others hold as a whole, of headers there that `holder` has only added lines to.
+        """Return others' leases on whole files and folders around headers to which `holder` only added lines.
 
-        Who holds a region of such a file, or the header, is not in the way of that.
+        A lease on a region of such a file, or on the header, does not conflict with that.
         """
         with self._registry.read() as view:
             return _held_whole(view, grown, holder, self._registry.now())
 
     def lock_conflict(self, reader: Reader, intent: str, conflicts: tuple[Conflict, ...]) -> Refused:
-        """The refusal for what others hold, with what is there now."""
+        """Return the refusal for leases of others, with the present text of the regions."""
         keys = tuple(dict.fromkeys(conflict.key for conflict in conflicts))
         if paths := [path for key in keys if (path := path_of_slot(key))]:
             return _being_written(paths, conflicts)
@@ -179,7 +179,7 @@ class Judging:
         )
 
     def _unfounded(self, reader: Reader, view: LeaseView, request: CommitRequest, plan: Plan) -> Refused | None:
-        """The refusal of what was thought up on values, then on code, that others have changed since it was read."""
+        """Return the refusal if values, or code, have changed since the author read them; None otherwise."""
         if changed := self._values.changed(view, request.changeset.reads):
             return _read_changed(changed)
         found = self._reliance.outdated(reader, request, plan)
@@ -188,7 +188,7 @@ class Judging:
         return Refused(found.code, found.why, repair_of(reader, found.stale, self._worktree), found.next)
 
     def _not_admitted(self, reader: Reader, changeset: Changeset, plan: Plan, found: _Wanting) -> Refused:
-        """Name the regions whose contract breaks first; the next call also leases the files that are only suspected."""
+        """Name the regions with broken contracts first; the next call also leases the files that are only suspected."""
         needed = (*found.required, *found.reasons)
         code = Refusal.REQUIRE_ADDITIONAL_LOCKS if found.required else Refusal.ESCALATION_REQUIRED
         repair = self._repair(reader, [canonical(each.key) for each in found.required[:_MOST_SHOWN]])
@@ -197,7 +197,7 @@ class Judging:
         if found.reasons or set(keys) - {region.key for region in plan.regions}:
             step = _step(found)
             return Refused(code, why, repair, Next.acquire(keys, changeset.intent, step), required=needed)
-        # All that is wanting is in the new texts themselves: a lease would not mend them.
+        # All flaws are in the new texts themselves: a lease would not repair them.
         again = commit_again(changeset, "mend your own text: what it calls is not what you think, then commit again")
         return Refused(code, why, repair, again, required=needed)
 
@@ -215,7 +215,7 @@ def _step(found: _Wanting) -> str:
 
 
 def _told(found: _Wanting, written: Collection[str]) -> str:
-    """The first few reasons, with the places in files that the change does not write, and how many more there are."""
+    """Return the first few reasons, with places in files that the change does not write, and the number of the rest."""
     whys = [each.why if _path_of(each) in written else f"{each.why} ({each.where})" for each in found.required]
     whys += [each.why for each in found.reasons]
     more = [f"and {len(whys) - _MOST_TOLD} more"] if len(whys) > _MOST_TOLD else []
@@ -227,7 +227,7 @@ def _path_of(needed: Needed) -> str:
 
 
 def _few(keys: Iterable[str]) -> tuple[str, ...]:
-    """The keys; the innermost folder that holds them all where they are too many to be told one by one."""
+    """Return the keys, or the innermost folder around all of them if they are too many to list one by one."""
     named = tuple(keys)
     if len(named) <= _MOST_LEASED:
         return named
@@ -296,7 +296,7 @@ def _debt(found: Required, request: CommitRequest) -> Debt:
 
 
 def _once(found: Sequence[K]) -> tuple[K, ...]:
-    """The first for each key: what a file shows by itself, before what others show of it."""
+    """Return the first entry for each key: findings of the file itself come before those of other files."""
     return tuple({each.key: each for each in reversed(found)}.values())[::-1]
 
 
@@ -307,7 +307,7 @@ def _needed(found: Iterable[Required | Escalation]) -> Iterator[Needed]:
 
 
 def _held_whole(view: LeaseView, grown: Collection[Key], holder: str, now: Now) -> tuple[Conflict, ...]:
-    """What other holders hold as a whole file or folder around headers that only get more lines."""
+    """Return others' leases on whole files or folders around headers that only get more lines."""
     if not grown:
         return ()
     found = conflicts(grown, Mode.EXCLUSIVE, holder, view.overlapping(tuple(grown)), now)
@@ -322,7 +322,7 @@ def _is_held(lease: Lease, holder: str, now: Now) -> bool:
 def _leases_in_question(
     view: LeaseView, changeset: Changeset, writes_to: tuple[Key, ...], planned: Plan | Rejected
 ) -> list[Lease]:
-    """The leases named, those in the way, and the holder's own on what admission names."""
+    """Return the named leases, the conflicting ones, and the holder's own on keys that admission names."""
     keys = list(writes_to)
     if isinstance(planned, Plan):
         keys += [each.key for admission in planned.admissions for each in admission.findings.required]

@@ -1,4 +1,4 @@
-"""Files that a session wrote and that somebody without a session has deleted since: offered, not restored."""
+"""Files that a session wrote and a person or program without a session deleted since: offered, not restored."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -8,14 +8,14 @@ from commonhold.domain.events import Committed, Recorded
 from commonhold.domain.texts import NOBODY
 
 BY_GIT: Final = "git went to another commit"
-"""The intent of changes that git has made by going elsewhere: what it took away it brings back."""
+"""The intent of changes by a git checkout: git can bring back the files that it removed."""
 OFFERED_SECONDS: Final = 86_400.0
-"""So long after it was deleted a file is offered."""
+"""The time after its deletion during which a file is offered."""
 
 
 @dataclass(frozen=True, slots=True)
 class LostFile:
-    """A file that is gone: the hash of what it held, and who had written it last, with which intent; wall time."""
+    """A deleted file: the hash of its content, its last author, and that commit's intent; wall time."""
 
     path: str
     hash: str
@@ -25,7 +25,7 @@ class LostFile:
 
 
 def lost_files(events: Iterable[Recorded], worktree: str, now: float) -> list[LostFile]:
-    """Those that the log tells of, the first lost first, whether or not they are there again; `events` are in order."""
+    """Return the lost files in the log, oldest loss first, even if they exist again; `events` are in order."""
     authors: dict[str, Committed] = {}
     lost: dict[str, LostFile] = {}
     for at, commit, path, before, after in _changes(events, worktree):

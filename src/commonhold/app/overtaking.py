@@ -1,4 +1,4 @@
-"""What a commit makes of what others have read: pure, from the event and from what they saw."""
+"""The effect of a commit on the read sets of others: pure, from the event and their reads."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -8,21 +8,21 @@ from commonhold.domain.events import Committed, ContractChange, RegionChange
 from commonhold.domain.keys import Key, canonical, contains
 from commonhold.domain.read_set import Overtaken, Overtaking, Sighting
 
-# Whoever read a file that was written anew is told of the file, not of each part of it.
+# A reader of a rewritten file is notified of the file, not of each part of it.
 MOST_PARTS: Final = 30
 _NOTHING: Final = RegionChange("", None, None)
 
 
 def places_of(regions: Iterable[RegionChange], contracts: Iterable[ContractChange]) -> tuple[str, ...]:
-    """The keys of all that shows what a commit changed: whoever saw one of them is concerned."""
+    """Return all keys whose content shows the commit's changes: a reader of any of them is affected."""
     around = (str(key) for change in contracts for key in canonical(change.key).upward())
     return tuple(dict.fromkeys((*(change.key for change in regions), *around)))
 
 
 def shows(read: Key, definition: Key, *, is_region: bool) -> bool:
-    """Whether who reads `read` sees what `definition` offers: it is in there, or it stands in that header.
+    """Whether reading `read` exposes `definition`: it contains it, or is its enclosing header.
 
-    `is_region`: the definition has a region of its own, so that the header around it says nothing of it.
+    `is_region`: the definition has a region of its own, so that the header around it does not show it.
     """
     bare = read.bare()
     if contains(bare, definition.bare()):
@@ -39,9 +39,9 @@ def overtaken_by(
     seen: Iterable[tuple[str, Sighting]],
     known: Mapping[tuple[str, str], Overtaken],
 ) -> Iterator[Overtaken]:
-    """What becomes of what others have read (`seen`, each with its holder); `known` is it so far, by holder and key.
+    """Yield the new states of others' stale reads; `seen` are their reads by holder, `known` the states so far.
 
-    Who has seen already all that the commit made of it is not concerned.
+    A holder that has already seen all results of the commit is not affected.
     """
     results = {(change.key, change.after) for change in commit.regions}
     by_holder: dict[str, list[Sighting]] = {}
@@ -60,9 +60,9 @@ def overtaken_by(
 
 
 def _concerning(commit: Committed, sightings: Sequence[Sighting]) -> Iterator[tuple[RegionChange, str]]:
-    """What a session is to know of: the contracts that it saw, then what else changed in what it read.
+    """Yield a session's notifications: changed contracts that it saw, then other changes in its reads.
 
-    What went with something around it that the session saw is not told by itself.
+    A change inside an enclosing region that was deleted, and that the session saw, is not reported separately.
     """
     changes = {canonical(change.key): change for change in commit.regions}
     read = [canonical(each.key) for each in sightings]
@@ -81,7 +81,7 @@ def _is_gone(change: RegionChange | None) -> bool:
 def _bodies(
     commit: Committed, changes: Mapping[Key, RegionChange], read: Sequence[Key], met: Sequence[ContractChange]
 ) -> Sequence[Key]:
-    """The innermost of what changed in what was read, less what contracts account for."""
+    """Return the innermost changed regions in `read`, without those that contract changes account for."""
     whole = [key for key in read if _is_gone(changes.get(key)) and not key.names]
     leaves = [each for each in leaves_of(commit.regions) if not any(_accounts_for(one, each) for one in met)]
     inside = [each for each in leaves if any(contains(key, each) for key in read) and each.file not in whole]
@@ -92,7 +92,7 @@ def _bodies(
 
 
 def _is_told(change: RegionChange, key: Key, read: Sequence[Key], regions: Sequence[RegionChange]) -> bool:
-    """Whether a changed body is worth telling: it was there, and is no header that only made room for others."""
+    """Whether a changed body is reported: it existed, and is no header that only made room for others."""
     if change.before is None or (change.after is None and key.is_header):
         return False
     makes_room = any(None in (each.before, each.after) for each in regions)
@@ -104,25 +104,25 @@ def _meets(read: Key, contract: ContractChange, regions: Sequence[RegionChange])
 
 
 def _own(contract: ContractChange, regions: Iterable[RegionChange]) -> RegionChange:
-    """What became of the region of the definition itself; nothing for a name that stands in a header."""
+    """Return the change of the definition's own region; an empty change for a name defined in a header."""
     key = canonical(contract.key)
     return next((change for change in regions if canonical(change.key).bare() == key), _NOTHING)
 
 
 def _accounts_for(contract: ContractChange, leaf: Key) -> bool:
-    """Whether what a contract change tells is what changed in a leaf, as far as readers care."""
+    """Whether a contract change fully describes the change in a leaf, for the purposes of a reader."""
     return shows(leaf, canonical(contract.key), is_region=True)
 
 
 def leaves_of(regions: Sequence[RegionChange]) -> list[Key]:
-    """The innermost of what changed."""
+    """Return the innermost changed regions."""
     keys = [canonical(change.key) for change in regions]
     around = {outer for key in keys for outer in list(key.upward())[1:]}
     return [key for key in keys if key not in around]
 
 
 def caught_up(found: Overtaken, read: Iterable[Key], sequence: int) -> Overtaken | None:
-    """What is left of it for a session that has read all this now; None where that tells nothing of it."""
+    """Return the stale read after the session has read all these keys; None if they do not show it."""
     definition = canonical(found.key)
     is_region = not (found.base is None and found.now is None)
     is_there = found.now is not None

@@ -1,6 +1,6 @@
-"""One session's command has replaced what another had not committed: what both are told, with the way back. Pure.
+"""A command replaced another session's uncommitted work: the messages to both, with the command to restore it. Pure.
 
-Nothing is taken back by itself. The replaced text is kept, and each side gets the command that brings it back.
+Nothing is reverted automatically. The replaced text is kept, and each side gets the command that restores it.
 """
 
 import ast
@@ -28,12 +28,12 @@ _BRACED: Final = frozenset(
     }
 )
 Contents = Callable[[str], bytes | None]
-"""Kept bytes by hash; None where they are not kept."""
+"""A function that returns kept bytes by hash; None if they are not kept."""
 
 
 @dataclass(frozen=True, slots=True)
 class Replaced:
-    """What `by` made of a region or file (`key`) in which `owner` had uncommitted work: hashes before and after."""
+    """A change by `by` to a region or file (`key`) with uncommitted work of `owner`: hashes before and after."""
 
     key: str
     owner: str
@@ -43,7 +43,7 @@ class Replaced:
     after: str | None
 
     def told_owner(self) -> str:
-        """The message to the session whose work was replaced."""
+        """Return the message to the session whose work was replaced."""
         by = f"{short_name(self.by)}{_for(self.intent)}"
         return (
             f"what you changed in {self._name} and have not committed was replaced by {by}; your text is kept. "
@@ -51,7 +51,7 @@ class Replaced:
         )
 
     def told_writer(self) -> str:
-        """The message to the session that replaced it."""
+        """Return the message to the session that replaced it."""
         return (
             f"this replaced what {short_name(self.owner)} changed in {self._name} and has not committed. "
             f"That session is told, and the old text is kept. Next, to restore it: {self._way_back(self.by)}"
@@ -72,9 +72,9 @@ def _for(intent: str) -> str:
 def overwritten(
     commit: Committed, file: FileChange, owner: str, lines: Collection[bytes], contents: Contents
 ) -> Iterator[Replaced]:
-    """Where a commit to one file replaced these `lines` of an owner: the innermost regions that held them, or the file.
+    """Yield the replacements of an owner's `lines` by a commit to one file: the innermost regions, or the file.
 
-    Where only the layout is another, what the owner did is there still.
+    If only the layout changed, the owner's work is still there.
     """
     if file.before is None or _is_layout(
         file.path, contents(file.before), contents(file.after) if file.after else None
@@ -90,7 +90,7 @@ def overwritten(
 
 
 def _leaves(commit: Committed, file: FileChange) -> Sequence[RegionChange]:
-    """The innermost of the regions of a file that a commit changed; none where the whole file went."""
+    """Return the innermost changed regions of a file; none if the whole file was deleted."""
     place = file_key(file.path)
     keys = {each.key: canonical(each.key) for each in commit.regions}
     here = [each for each in commit.regions if keys[each.key].is_region and contains(place, keys[each.key])]

@@ -1,4 +1,4 @@
-"""Whose is what differs between a file as it was committed to git and as it is now: told from the log, line by line."""
+"""Attribute the differences between a file's committed version in git and its present one: by the log, line by line."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -12,17 +12,17 @@ from commonhold.merging.verdict import Proven
 from commonhold.regions.syntax import problem_in
 
 OUTSIDE: Final = NOBODY
-"""The holder of what nobody is known to have done: a person, or a program that nobody is known to have run."""
+"""The holder of changes without a known author: a person, or a program not known to belong to a session."""
 
 Line = bytes | None
 _PRESENT: Final[Line] = None
-"""Stands before the lines of a file that is there."""
+"""The marker before the lines of a file that exists."""
 _BINARY_SNIFF: Final = 8000
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What one commit of the log did to a file: its bytes before and after (None: not there), and its mode after."""
+    """The effect of one logged commit on a file: its bytes before and after (None: absent), and its mode after."""
 
     holder: str
     before: bytes | None
@@ -32,7 +32,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """A file as git would hold it: its bytes, and whether it may be run."""
+    """A file as git would store it: its bytes, and whether it is executable."""
 
     content: bytes
     is_executable: bool = False
@@ -40,7 +40,7 @@ class Version:
 
 @dataclass(frozen=True, slots=True)
 class Inseparable:
-    """A session's part cannot be told apart from what `others` (holders) have not committed yet."""
+    """A session's part cannot be separated from uncommitted changes of `others` (holders)."""
 
     why: str
     others: tuple[str, ...]
@@ -48,9 +48,9 @@ class Inseparable:
 
 @dataclass(slots=True)
 class _Entry:
-    """A line that was there at some time: who put it there, who took it out, and at which steps. `is_old`: HEAD has it.
+    """A line that once existed: its author, its remover, and the steps of both. `is_old`: HEAD has it.
 
-    Nobody is said to have put there what was there from the beginning.
+    A line that existed from the beginning has no author.
     """
 
     line: Line
@@ -62,33 +62,33 @@ class _Entry:
 
     @property
     def is_here(self) -> bool:
-        """Whether the present version has it."""
+        """Whether the present version has the line."""
         return self.gone is None
 
     @property
     def differs(self) -> bool:
-        """Whether only one of the two versions has it."""
+        """Whether only one of the two versions has the line."""
         return self.is_old != self.is_here
 
     @property
     def author(self) -> str:
-        """Who made the difference."""
+        """Return the holder that made the difference."""
         return (self.born if self.is_here else self.gone) or OUTSIDE
 
     def part_of(self, holder: str) -> bool:
-        """Whether it stands in HEAD's version with what `holder` did, and nothing else."""
+        """Whether the line is in HEAD's version with the changes of `holder` and no others."""
         return self.gone != holder and (self.is_old or self.born == holder)
 
     def rest_of(self, holder: str) -> bool:
-        """Whether it stands in HEAD's version with what all but `holder` did."""
+        """Whether the line is in HEAD's version with the changes of all except `holder`."""
         return self.gone in (None, holder) and (self.is_old or self.born != holder)
 
 
 @dataclass(frozen=True, slots=True)
 class Authors:
-    """Who made the difference between HEAD's version of a file and the present one.
+    """The authors of the difference between HEAD's version of a file and the present one.
 
-    `holders` are all of them, with OUTSIDE for what nobody is known to have done.
+    `holders` are all of them, with OUTSIDE for changes without a known author.
     """
 
     holders: frozenset[str]
@@ -100,16 +100,16 @@ class Authors:
 
     @property
     def is_mode_alone(self) -> bool:
-        """Whether the versions differ only in whether they may be run, and nobody is known to have done that."""
+        """Whether the versions differ only in the executable bit, and the author of that is unknown."""
         is_same = self.old is not None and self.new is not None and self.old.content == self.new.content
         return is_same and self.holders == {OUTSIDE}
 
     def are_only(self, holder: str) -> bool:
-        """Whether all of it was done by `holder`."""
+        """Whether `holder` made all of it."""
         return self.holders <= {holder}
 
     def part(self, holder: str, path: str) -> Version | Inseparable | None:
-        """HEAD's version with what `holder` did to it, and nothing of anybody else."""
+        """Return HEAD's version with the changes of `holder` and of no other holder."""
         if self.are_only(holder):
             return self.new
         if holder not in self.holders:
@@ -130,7 +130,7 @@ class Authors:
         return shown is not None and shown.is_executable
 
     def _built_on_by(self, holder: str) -> set[str]:
-        """Whose uncommitted lines `holder` took out, or wrote in the middle of."""
+        """Return the authors of uncommitted lines that `holder` removed, or wrote in the middle of."""
         found: set[str] = {self._made_by} - {holder} if self._made_by is not None else set()
         for run in self._runs():
             if any(entry.differs and entry.author == holder for entry in run):
@@ -141,11 +141,11 @@ class Authors:
         return found
 
     def _runs(self) -> Iterator[list[_Entry]]:
-        """The stretches between lines that both versions have, and those lines."""
+        """Yield the stretches between lines that both versions have, and those lines."""
         return _runs_of(self._entries)
 
     def _rest(self, holder: str) -> list[_Entry]:
-        """HEAD's version with what all others did, but for where they did it after `holder`."""
+        """Return HEAD's version with the changes of all others, except where they made them after `holder`."""
         found: list[_Entry] = []
         for run in self._runs():
             was_first = _was_first(run, holder)
@@ -185,7 +185,7 @@ def _runs_of(entries: Sequence[_Entry]) -> Iterator[list[_Entry]]:
 
 
 def _was_first(run: Sequence[_Entry], holder: str) -> bool:
-    """Whether `holder` did all of its part before others did theirs: with that part alone it was so, once."""
+    """Whether `holder` made all its changes before others made theirs: then a state with these alone once existed."""
     committed_at = max((entry.born_at for entry in run if entry.is_old), default=0)
     acts = {act for entry in run for act in ((entry.born_at, entry.born), (entry.gone_at, entry.gone))}
     later = {(at, who) for at, who in acts if at > committed_at}
@@ -194,7 +194,7 @@ def _was_first(run: Sequence[_Entry], holder: str) -> bool:
 
 
 def _taken_out(run: Sequence[_Entry], holder: str) -> set[str]:
-    """Who wrote the lines that `holder` took out and HEAD does not have: but for those that were gone before it."""
+    """Return the authors of lines that `holder` removed and HEAD lacks, except lines that were gone before it."""
     committed_at = max((entry.born_at for entry in run if entry.is_old), default=0)
     return {
         entry.born or OUTSIDE
@@ -204,7 +204,7 @@ def _taken_out(run: Sequence[_Entry], holder: str) -> set[str]:
 
 
 def _written_around(run: Sequence[_Entry], holder: str) -> set[str]:
-    """Who wrote, at one step, lines on both sides of what `holder` wrote."""
+    """Return the authors of lines, written at one step, on both sides of lines that `holder` wrote."""
     loose = [entry for entry in run if not entry.is_old and entry.is_here]
     mine = [at for at, entry in enumerate(loose) if entry.born == holder]
     return {
@@ -218,9 +218,9 @@ def _written_around(run: Sequence[_Entry], holder: str) -> set[str]:
 def authors_of(
     old: Version | None, new: Version | None, steps: Sequence[Step], *, moved_by: str | None = None
 ) -> Authors:
-    """Who made `new`, the file as it is, of `old`, which HEAD has; `steps` are what the log knows, oldest first.
+    """Return the authors of the changes from HEAD's `old` to the present `new`; `steps` is the log, oldest first.
 
-    Where `moved_by` moved it here, `old` is what HEAD has at the place where it was.
+    If `moved_by` moved the file here, `old` is HEAD's version at its former path.
     """
     before, after = (each.content if each is not None else None for each in (old, new))
     start = _last_with(before, steps)
@@ -235,7 +235,7 @@ def authors_of(
     mode_by = _mode_author(old, new, steps)
     holders = {entry.author for entry in entries if entry.differs}
     if old and new and old.is_executable != new.is_executable:
-        # Where nobody is known to have done it, whoever alone changed the text did that, too.
+        # If its author is unknown, the executable bit is credited to the only author of the text, if there is just one.
         mode_by = next(iter(holders)) if mode_by == OUTSIDE and len(holders) == 1 else mode_by
         holders.add(mode_by)
     moved = frozenset() if moved_by is None else frozenset({moved_by})
@@ -243,9 +243,9 @@ def authors_of(
 
 
 def replaced(old: Version | None, steps: Sequence[Step], moved_by: str | None = None) -> dict[str, tuple[bytes, ...]]:
-    """Whose lines, which HEAD (`old`) does not have, the last step took out: by holder, without its own.
+    """Return the lines missing in HEAD (`old`) that the last step removed: by author, without its own.
 
-    Who had only taken lines out, which the step has put in again, or changed nothing else, stands there without lines.
+    A holder whose only change was a removal that the step undid is listed without lines.
     """
     *earlier, last = steps
     was = None if last.before is None else Version(last.before)
@@ -263,7 +263,7 @@ def replaced(old: Version | None, steps: Sequence[Step], moved_by: str | None = 
 
 
 def _reconcile(entries: Sequence[_Entry]) -> None:
-    """What was taken out and put in again, in one place, is no difference."""
+    """Mark lines that were removed and added again, in one place, as no difference."""
     for run in _runs_of(entries):
         gone = [entry for entry in run if entry.is_old and not entry.is_here]
         come = [entry for entry in run if entry.is_here and not entry.is_old]
@@ -272,7 +272,7 @@ def _reconcile(entries: Sequence[_Entry]) -> None:
 
 
 def _last_with(content: bytes | None, steps: Sequence[Step]) -> int | None:
-    """The number of the first step after the file was last as HEAD has it; None if it never was."""
+    """Return the number of the first step after the file last equalled HEAD's version; None if it never did."""
     for number in range(len(steps), 0, -1):
         if steps[number - 1].after == content:
             return number
@@ -282,7 +282,7 @@ def _last_with(content: bytes | None, steps: Sequence[Step]) -> int | None:
 
 
 def _woven(start: bytes | None, end: bytes | None, steps: Sequence[Step]) -> list[_Entry]:
-    """All lines that ever were there, in order. What happened between steps, nobody is known to have done."""
+    """Return all lines that ever existed, in order. Changes between the steps have no known author."""
     states = [(content, who) for step in steps for content, who in ((step.before, OUTSIDE), (step.after, step.holder))]
     entries = [_Entry(line, None) for line in _lines(start)]
     for number, (content, who) in enumerate([*states, (end, OUTSIDE)], 1):
@@ -291,7 +291,7 @@ def _woven(start: bytes | None, end: bytes | None, steps: Sequence[Step]) -> lis
 
 
 def _advanced(entries: list[_Entry], lines: Sequence[Line], who: str, number: int) -> list[_Entry]:
-    """The entries after `who` made `lines` of what was there, at the step with that number."""
+    """Return the entries after `who` changed the present lines to `lines`, at the step with that number."""
     here = [entry for entry in entries if entry.is_here]
     before = [entry.line for entry in here]
     if before == list(lines):
@@ -311,7 +311,7 @@ def _advanced(entries: list[_Entry], lines: Sequence[Line], who: str, number: in
 
 
 def _placed(old: Sequence[Line], entries: list[_Entry]) -> list[_Entry]:
-    """The entries with HEAD's lines marked: those that are there still, then those that somebody took out."""
+    """Return the entries with HEAD's lines marked: those still present, then those that a holder removed."""
     here = [entry for entry in entries if entry.is_here]
     pairs = [*common(old, [entry.line for entry in here]), (len(old), len(here))]
     found: list[_Entry] = []
@@ -333,7 +333,7 @@ def _placed(old: Sequence[Line], entries: list[_Entry]) -> list[_Entry]:
 
 
 def _with_lost(old: Sequence[Line], between: list[_Entry]) -> list[_Entry]:
-    """A stretch in which HEAD has `old`: each of its lines is one that was taken out here, or one that nobody knows."""
+    """Return a stretch that is `old` in HEAD: each of its lines is one that was removed here, or an unknown one."""
     lost = [entry for entry in between if not entry.is_here]
     matched = {left: lost[right] for left, right in common(old, [entry.line for entry in lost])}
     found: list[_Entry] = []
@@ -359,7 +359,7 @@ def _lines(content: bytes | None) -> list[Line]:
 
 
 def _mode_author(old: Version | None, new: Version | None, steps: Sequence[Step]) -> str:
-    """Who let the file be run, or not."""
+    """Return the author of the present executable bit."""
     now = old is not None and old.is_executable
     by = OUTSIDE
     for step in steps:

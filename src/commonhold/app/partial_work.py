@@ -1,4 +1,4 @@
-"""Partial work: what a holder had changed when its lease was taken from it, kept for review and never reverted."""
+"""Partial work: the changes that a holder had made when it lost its lease, kept for review and never reverted."""
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
@@ -17,17 +17,17 @@ from commonhold.domain.partial_work import Left, PartialWork
 from commonhold.domain.texts import NOBODY, check_line, duration, listed, short_name
 
 LOOKED_AT_BESIDE: Final = 32
-"""How many files are looked at in a call that has nothing to do with them."""
+"""The most files that are examined in a call that is not about them."""
 _MOST_LISTED: Final = 8
 Trees = Callable[[str], Reading | None]
-"""How to look at the files of the working tree that goes by a name; None where it is not on this machine."""
+"""A function that returns a reader of the working tree with a name; None if the tree is not on this machine."""
 
 
 class PartialWorks:
-    """Looks for partial work under leases that were lost, lists it, and closes it."""
+    """Finds partial work under lost leases, lists it, and closes it."""
 
     def __init__(self, place: Place, trees: Trees) -> None:
-        """Learn from the registry of `place` what was lost, keep in its store what is found; look at `trees`."""
+        """Read lost leases from the registry of `place`, keep the findings in its store; read the files of `trees`."""
         self._store = place.store
         self._registry = place.registry
         self._in_flight = place.in_flight
@@ -35,10 +35,10 @@ class PartialWorks:
         self._trees = trees
 
     def look_for(self, keys: Sequence[Key] = ()) -> bool:
-        """Look what the holders of lost leases had changed under them, and write it down.
+        """Find the changes that the holders of lost leases had made under them, and record these.
 
-        That is done for all that overlap `keys`, which must come before anybody else changes what these cover, and
-        for at most LOOKED_AT_BESIDE others. Return whether more are left.
+        That is done for all leases that overlap `keys`, before any other holder changes the files there, and for at
+        most LOOKED_AT_BESIDE others. Return whether more are left.
         """
         with self._registry.read() as view:
             lost = view.lost()
@@ -55,17 +55,17 @@ class PartialWorks:
         return next(here, None) is not None
 
     def _leave(self, lease: Lease, reading: Reading) -> None:
-        """Write it down; not while a commit in flight writes there, whose work that is."""
+        """Record the partial work; not while a commit in flight writes there, as the changes are that commit's."""
         paths = {canonical(base.key).file_path for base in lease.bases}
         if any(not paths.isdisjoint(each.paths) for each in self._in_flight.flights()):
             return
         left = tuple(self._changes(lease, reading))
         self._registry.execute(Leave(lease.id, lease.holder, left))
-        if not lease.is_live(self._registry.now()):  # else it was ended by force, which is told in other ways
+        if not lease.is_live(self._registry.now()):  # else it was broken, which is reported in other ways
             self._tell_of_lapse(lease, left)
 
     def _tell_of_lapse(self, lease: Lease, left: Sequence[Left]) -> None:
-        """Tell the holder, and whoever had asked for the lease, that it lapsed without a sign of life."""
+        """Tell the holder, and the one that asked for the lease, that it expired without a sign of life."""
         keys, silence = listed(lease.keys, _MOST_LISTED), duration(lease.ttl_seconds)
         kept = f"; what was changed under it is kept: `commonhold review show {lease.id}`" if left else ""
         own = (
@@ -87,7 +87,7 @@ class PartialWorks:
         for base in lease.bases:
             try:
                 hash_now, contents = reading.now_at(canonical(base.key))
-            except CommonholdError:  # what cannot be read any more is not what it was
+            except CommonholdError:  # an unreadable file counts as changed
                 hash_now, contents = None, {}
             if hash_now != base.hash:
                 with self._store.write() as writer:
@@ -95,14 +95,14 @@ class PartialWorks:
                 yield Left(base.key, base.hash, hash_now)
 
     def waiting(self) -> tuple[PartialWork, ...]:
-        """All partial work that nobody has reviewed yet, oldest first."""
+        """Return all partial work that has not been reviewed yet, oldest first."""
         while self.look_for():
             pass
         with self._registry.read() as view:
             return view.works()
 
     def review(self, holder: str, lease_id: str, note: str) -> ReviewAnswer:
-        """Close a partial work: `holder` has looked at it, and `note` says what was done about it."""
+        """Close a partial work: `holder` has reviewed it, and `note` says how it was resolved."""
         outcome = self._registry.execute(Review(lease_id, holder, check_line(note, "note")))
         if isinstance(outcome, Noted):
             return ReviewAnswer("reviewed", outcome.work)

@@ -1,4 +1,4 @@
-"""A file changed by the hunks of a patch, which are found by their lines: no line numbers say where they belong."""
+"""Apply the hunks of a patch to a file. They are located by their lines, as there are no line numbers."""
 
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -28,7 +28,7 @@ class _Line:
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """Where a hunk was found: the lines from `start` to `stop`, not counting that."""
+    """The place where a hunk was found: the lines from `start` up to but not including `stop`."""
 
     start: int
     stop: int
@@ -36,7 +36,7 @@ class _Place:
 
 
 def patched(wish: Patched, text: str | None) -> str | Unclear:
-    """What the file will hold, of which this is the text now (None: there is no file)."""
+    """Return the future text of a file whose present text is `text` (None: there is no file), or why it is unclear."""
     if text is None:
         return Unclear("there is no such file", wish.path)
     if wish.to == wish.path:
@@ -85,7 +85,7 @@ def _place(lines: Sequence[str], hunk: Hunk, at: int, manner: Manner) -> _Place 
 
 
 def _find(lines: Sequence[str], sought: Sequence[str], starts: range, ways: Sequence[_Way]) -> int | None:
-    """The first of the places where these lines stand: to the letter, or else with other blanks, or other dashes."""
+    """Return the first place with these lines: exact, or else without regard to blanks, then to kinds of dashes."""
     for seen in ways:
         wanted = [seen(line) for line in sought]
         there = [seen(line) for line in lines]
@@ -104,7 +104,7 @@ _WAYS_TO_SEE_INDENTS: Final = _WAYS_TO_SEE[:2]
 
 
 def _less_a_blank(hunk: Hunk) -> Hunk:
-    """The hunk without the blank line that it ends in, which may stand for the end of the file."""
+    """Return the hunk without its final blank line, which may stand for the end of the file."""
     if hunk.before[-1]:
         return hunk
     after = hunk.after[:-1] if hunk.after and not hunk.after[-1] else hunk.after
@@ -115,7 +115,7 @@ def _less_a_blank(hunk: Hunk) -> Hunk:
 def _joined(lines: list[_Line], places: Sequence[_Place], manner: Manner) -> str:
     end = lines[0].end if lines and manner.ends is Ends.FIRST else ""
     after = list(lines)
-    for place in reversed(sorted(places, key=lambda place: place.start)):  # noqa: C413 - of one place, the first stays first
+    for place in reversed(sorted(places, key=lambda place: place.start)):  # noqa: C413 - keeps the order at one place
         after[place.start : place.stop] = _new(lines, place, manner, end or "\n")
     return _written(after, end or "\n")
 
@@ -127,7 +127,7 @@ def _new(lines: Sequence[_Line], place: _Place, manner: Manner, end: str) -> Ite
 
 
 def _written(lines: Sequence[_Line], end: str) -> str:
-    """The text of these lines, each of which has an end."""
+    """Return the text of these lines; `end` completes a line without a line ending."""
     return "".join(f"{line.text}{line.end or end}" for line in lines)
 
 

@@ -1,4 +1,4 @@
-"""What planning gives: a plan, or the reason why there is none."""
+"""The results of planning: a plan, or the reason why there is none."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -20,7 +20,7 @@ from commonhold.semantics.admission import Findings
 
 @dataclass(frozen=True, slots=True)
 class CommitRequest:
-    """A wish of `holder` that the changeset take effect; a dry run only asks for the verdict."""
+    """A request of `holder` to apply the changeset; a dry run only asks for the verdict."""
 
     holder: str
     changeset: Changeset
@@ -29,16 +29,16 @@ class CommitRequest:
 
     @property
     def request_id(self) -> str | None:
-        """The id to repeat the request by; a dry run is asked anew each time."""
+        """Return the id to repeat the request by; a dry run is evaluated anew each time."""
         return None if self.is_dry_run else self.changeset.request_id
 
 
 @dataclass(frozen=True, slots=True)
 class Stale:
-    """Something that is not what an edit started from: `region` is what is there now, None if it is gone.
+    """A region or file that differs from the base of an edit: `region` is its present state, None if it is gone.
 
-    `asked` is the key as the changeset has it, `base` the hash that it gives (None: it said nothing, or that nothing
-    is there), `span` the span of a header that it names.
+    `asked` is the key as the changeset has it, `base` the hash that it gives (None: it gave none, or expected nothing
+    there), `span` the span of a header that it names.
     """
 
     asked: str
@@ -51,9 +51,9 @@ class Stale:
 
 @dataclass(frozen=True, slots=True)
 class Rejected:
-    """The edits cannot be applied to what is there, nor be merged with it.
+    """The edits cannot be applied to the present files, nor merged with them.
 
-    `keys` are what it is about, `seen` is as in a plan.
+    `keys` are the keys concerned, `seen` is as in a plan.
     """
 
     code: Refusal
@@ -66,7 +66,7 @@ class Rejected:
 
 @dataclass(frozen=True, slots=True)
 class Admission:
-    """What admission found in a file (in all others, for the empty path), and the regions that the changeset mends."""
+    """The findings of admission in a file (in all others, for the empty path), and the regions that it repairs."""
 
     path: str
     findings: Findings
@@ -75,13 +75,13 @@ class Admission:
 
 @dataclass(frozen=True, slots=True)
 class Crossed:
-    """What was found, and in which state of the repository; `admission` is None where nothing concerns anybody.
+    """The findings in other files, and the state of the repository they hold for; `admission` is None without findings.
 
-    `is_linked`: other files can have to do with the change, so they were examined. `library` is the state that they
-    were in then; `before` and `files` are the files that become other, as they were and as they will be. A plan that
-    comes from a worker process has none of the three: `origin` names that process and its plan, which it remembers for
-    a while. `has_asked`: a type checker, or tests, which takes long. `drafted` are the regions that the change writes,
-    each with its hash before and after. `is_put_off`: the other files are not read yet, so nothing was found.
+    `is_linked`: other files may depend on the change, so they were examined. `library` is their state at that time;
+    `before` and `files` are the files that change, before and after. A plan from a worker process has none of the
+    three: `origin` names that process and its plan, which it remembers for a while. `has_asked`: a type checker or
+    tests were run, which takes long. `drafted` are the regions that the change writes, each with its hash before and
+    after. `is_put_off`: the other files are not read yet, so they were not examined.
     """
 
     is_linked: bool = False
@@ -96,13 +96,13 @@ class Crossed:
     origin: tuple[int, int] | None = None
 
     def without_files(self, origin: tuple[int, int] | None = None) -> "Crossed":
-        """What another process needs to know of it."""
+        """Return the part that another process needs."""
         return replace(self, library=None, before={}, files={}, origin=origin)
 
 
 @dataclass(frozen=True, slots=True)
 class Outdated:
-    """New text relies on what its author has read and others have changed since: what it was, is, and what to do."""
+    """New text relies on a stale read: the reason, the earlier and present state, and the next call."""
 
     code: Refusal
     why: str
@@ -112,7 +112,7 @@ class Outdated:
 
 @dataclass(frozen=True, slots=True)
 class Relied:
-    """Whether new text is `outdated`, judged by what its author had still to read again (`unread`)."""
+    """Whether new text is `outdated`, judged by the reads of its author that were stale at that time (`unread`)."""
 
     unread: tuple[Overtaken, ...] = ()
     outdated: Outdated | None = None
@@ -120,15 +120,15 @@ class Relied:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Everything that a commit writes and records, worked out before the gate.
+    """Everything that a commit writes and records, computed before the gate.
 
-    `seen` maps every path that was looked at to what it was then (None: not there); the plan holds only
-    while that is so. `writes_to` are the keys that must be free of other holders' leases, `moves` the new paths of
-    renamed files by their old ones. `merged` is told to the committer, `merges` and `contracts` are recorded.
-    `grown` are headers that only get more lines: others may hold what lies beside them. `reweighed` are debts, and
-    what is left of each once this is written: itself, maybe for another reason, or nothing. `relied` is what was found
-    of the reads that it rests on; None where nobody has looked yet. `newest` is the number of the newest event that was
-    recorded when planning began.
+    `seen` maps every path that was read to its stamp at that time (None: absent); the plan is valid only while these
+    stamps hold. `writes_to` are the keys that must be free of other holders' leases, `moves` the new paths of renamed
+    files by their old ones. `merged` is reported to the committer, `merges` and `contracts` are recorded. `grown` are
+    headers that only get more lines: others may hold the regions beside them. `reweighed` maps debts to the remainder
+    of each once this is written: the same debt, perhaps for another reason, or nothing. `relied` is the result about
+    the reads that it relies on; None if not examined yet. `newest` is the number of the newest event when planning
+    began.
     """
 
     seen: Mapping[str, Stamp | None]
@@ -151,11 +151,11 @@ class Plan:
 
     @property
     def rewritten(self) -> frozenset[str]:
-        """The keys of the regions that are there before and after, with another text."""
+        """Return the keys of the regions that exist before and after, with different texts."""
         return frozenset(each.key for each in self.changes if each.before is not None and each.after is not None)
 
     def moved(self, text: str) -> str:
-        """The key that a key has after the renames of this plan."""
+        """Return the new form of a key after the renames of this plan."""
         key = canonical(text)
         target = self.moves.get(key.file_path)
         return text if target is None else str(key.at(target))

@@ -1,7 +1,6 @@
 """From a changeset to the plan of a commit, or to the reason why there is none.
 
-Planning only looks and writes nothing, so that the slow part of a commit (parsing, compiling, admission) can run
-outside the gate.
+Planning only reads, so that the slow part of a commit (parsing, compiling, admission) can run outside the gate.
 """
 
 import re
@@ -46,9 +45,9 @@ class Planner:
     def __init__(
         self, files: Files, reading: Reading, past: Past, joining: Joining, crossing: Crossing | None = None
     ) -> None:
-        """Look at `files` through `reading`; `past` knows what was read before, `joining` merges what has moved on.
+        """Read `files` through `reading`; `past` knows earlier contents, `joining` merges edits whose base has changed.
 
-        `crossing` looks at what it means for the other files; without it, at each file by itself.
+        `crossing` examines the effects on other files; without it each file is examined alone.
         """
         self._files = files
         self._reading = reading
@@ -57,15 +56,16 @@ class Planner:
         self._crossing = crossing
 
     def paths(self, changeset: Changeset) -> tuple[str, ...]:
-        """The files that the changeset writes. Raises InputError for one that makes no sense."""
+        """Return the files that the changeset writes. Raises InputError for an invalid one."""
         _check(changeset)
         moved = (self._code_key(edit.to).file_path for edit in changeset.edits if edit.to is not None)
         return (*self._by_path(changeset), *moved)
 
     def plan(self, changeset: Changeset, earlier: Crossed | None = None) -> Plan | Rejected:
-        """Work out what the changeset writes. Raises InputError for one that makes no sense.
+        """Compute the writes of the changeset. Raises InputError for an invalid one.
 
-        `earlier` is what an earlier plan of it found: what took long is kept if the regions and the links are the same.
+        `earlier` are the findings of an earlier plan of it: slow results are kept if the regions and the links are the
+        same.
         """
         _check(changeset)
         by_path = self._by_path(changeset)
@@ -79,7 +79,7 @@ class Planner:
         return _gravest(rejected, glances.seen()) if rejected else self._plan(drafts, glances, earlier)
 
     def done(self, changeset: Changeset) -> tuple[Plan, Rejected | None]:
-        """What edits made that took effect already, and why they would have been rejected."""
+        """Return the plan of edits that already took effect, and why they would have been rejected."""
         glances = self._reading.glances()
         made = [drafted(path, glances[path], edits) for path, edits in self._by_path(changeset).items()]
         rejected = [each for _, each in made if each]
@@ -94,19 +94,19 @@ class Planner:
         return by_path
 
     def is_current(self, planned: Plan | Rejected) -> bool:
-        """Whether the files that were looked at are still what they were."""
+        """Whether the files that were read still have the same stamps."""
         return self._reading.is_current(planned.seen)
 
     def library(self) -> Library | None:
-        """All files of the repository as they are; None where each is looked at by itself."""
+        """Return the present summaries of all files of the repository; None if each file is examined alone."""
         return self._crossing.library() if self._crossing else None
 
     def still_links(self, crossed: Crossed) -> bool:
-        """Whether the same would be found in other files now."""
+        """Whether an examination of other files would now find the same."""
         return self._crossing is None or self._crossing.is_current(crossed)
 
     def fresh(self, key: Key) -> Stale:
-        """What is at `key` now, for a repair packet."""
+        """Return the present state at `key`, for a repair packet."""
         try:
             looked = self._reading.look(key.file_path)
             region = looked.region(key.names) if looked else None
@@ -115,7 +115,7 @@ class Planner:
         return Stale(str(key), key, None, looked.map if looked else None, region)
 
     def locate(self, text: str) -> Key:
-        """The canonical key of any form of key."""
+        """Return the canonical key of any form of key."""
         return self._reading.locate(text)
 
     def _keyed(self, edit: Edit) -> KeyedEdit:
@@ -140,7 +140,7 @@ class Planner:
     def _stale_reads(self, reads: Sequence[Read], glances: Glances) -> Iterator[Rejected]:
         for read in reads:
             if self._reading.locate(read.key).scheme != FILE:
-                continue  # the version of a free key is looked at in the transaction
+                continue  # the version of a free key is compared inside the transaction
             key = self._code_key(read.key)
             check_hash(read.hash, f"the hash of {key} in reads")
             looked = glances[key.file_path]
@@ -159,7 +159,7 @@ class Planner:
         joints = [each.joint for each in drafts if each.joint]
         touched = [each for draft in drafts for each in draft.touched]
         crossed = self._crossing.examine(drafts, earlier) if self._crossing else Crossed()
-        # What concerns nobody was found to offer what it did.
+        # A change without links was already found to keep its contracts.
         contracts = contracts_changed(drafts, crossed) if crossed.is_linked or not self._crossing else ()
         contents |= texts_of(contracts, drafts)
         admissions = (*(each.admission for each in drafts), crossed.admission)
@@ -224,11 +224,11 @@ class Planner:
 
 
 PlannerOf = Callable[[Files], Planner]
-"""Who plans commits to files as they are seen."""
+"""A function that returns the planner of commits to files, given a view of them."""
 
 
 def _never(_before: RegionMap, _edits: Sequence[KeyedEdit], _late: Sequence[Late]) -> None:
-    """Merge nothing: the committer wants to be refused."""
+    """Merge nothing: the committer prefers a refusal."""
 
 
 def _taken_targets(drafts: Sequence[Draft], glances: Glances) -> Iterator[Rejected]:
@@ -243,7 +243,7 @@ def _taken_targets(drafts: Sequence[Draft], glances: Glances) -> Iterator[Reject
 
 
 def _check_folders(paths: Iterable[str]) -> None:
-    """No path may be a file and a folder at once."""
+    """Raise InputError if a path would be a file and a folder at once."""
     kept = set(paths)
     for path in kept:
         above = next((each for each in map(str, PurePosixPath(path).parents) if each in kept), None)
@@ -254,7 +254,7 @@ def _check_folders(paths: Iterable[str]) -> None:
 
 
 def _gravest(rejected: Sequence[Rejected], seen: Mapping[str, Stamp | None]) -> Rejected:
-    """The gravest of several rejections, with the others of its kind: changed regions come before all else."""
+    """Return the gravest of several rejections, with the others of its kind: changed regions come first."""
     stale = [each for each in rejected if each.code is Refusal.REGION_CHANGED]
     chosen = stale or [each for each in rejected if each.code is rejected[0].code]
     return Rejected(
@@ -277,7 +277,7 @@ def _writes_to(draft: Draft) -> Iterator[Key]:
         yield from keys
         names = {key.bare() for key in keys}
         if len(names) == len(keys):
-            # One more or one less of a name: all others of that name are counted anew, so they must be free, too.
+            # With one more or one fewer of a name, all others of that name get new counts, so they must be free, too.
             for name in names:
                 regions = (*draft.before_map.by_bare_key.get(name, ()), *draft.after_map.by_bare_key.get(name, ()))
                 yield from (region.key for region in regions)
@@ -294,7 +294,7 @@ def _answered(draft: Draft) -> Iterator[RegionHash]:
 
 
 def _there(regions: Iterable[RegionHash]) -> tuple[RegionHash, ...]:
-    """One entry a key: a name that one file left and another took is there."""
+    """Return one entry for each key: a name that one file lost and another took exists."""
     answered: dict[str, RegionHash] = {}
     for each in regions:
         if each.hash is not None or each.key not in answered:
@@ -303,7 +303,7 @@ def _there(regions: Iterable[RegionHash]) -> tuple[RegionHash, ...]:
 
 
 def _net(changes: Iterable[RegionChange]) -> tuple[RegionChange, ...]:
-    """One change a key: what leaves a name and what takes it are one change of what has that name."""
+    """Return one change for each key: one file losing a name and another taking it are one change."""
     net: dict[str, RegionChange] = {}
     for each in changes:
         other = net.get(each.key, each)
@@ -323,7 +323,7 @@ def _changes(draft: Draft) -> Iterator[RegionChange]:
 
 
 def _kept(old: Iterable[Region], new: Iterable[Region]) -> frozenset[int]:
-    """The identities of the keys of regions that are what they were: those around an edit share their keys."""
+    """Return the identities of the keys of unchanged regions: regions around an edit share their key objects."""
     known = {id(each.key): each.hash for each in old}
     return frozenset(id(each.key) for each in new if known.get(id(each.key)) == each.hash)
 

@@ -1,4 +1,4 @@
-"""Who works out plans, outside the gate since it takes time: this process, or worker processes of it."""
+"""Where plans are made, outside the gate since that takes time: in this process, or in its worker processes."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -15,33 +15,33 @@ class Plans(Protocol):
     """Makes the plans of commits to one working tree."""
 
     def plan(self, request: CommitRequest, earlier: Crossed | None = None) -> Plan | Rejected:
-        """All that can be worked out before the gate. Raises InputError for what makes no sense, StoreError.
+        """Compute all that is possible before the gate. Raises InputError for invalid requests, StoreError.
 
-        `earlier` is what the last plan of this request found in other files.
+        `earlier` are the findings of this request's last plan in other files.
         """
         ...
 
     def still_links(self, crossed: Crossed) -> bool:
-        """Whether the same would be found in other files now; False also where nobody can tell any more."""
+        """Whether an examination of other files would now find the same; False also if that cannot be determined."""
         ...
 
 
 PlansOf = Callable[[Plans], Plans]
-"""Who makes plans, given who makes them in this process."""
+"""A function that returns the maker of plans, given the one of this process."""
 
 
 class OwnPlans:
     """Plans that this process makes."""
 
     def __init__(self, store: Store, planner: Planner, owing: Owing, reliance: Reliance) -> None:
-        """Plan with `planner`; look at what is owed with `owing`, and at what was read with `reliance`, in `store`."""
+        """Plan with `planner`; recompute debts with `owing`, and check the reads with `reliance`, in `store`."""
         self._store = store
         self._planner = planner
         self._owing = owing
         self._reliance = reliance
 
     def plan(self, request: CommitRequest, earlier: Crossed | None = None) -> Plan | Rejected:
-        """The plan, with what is left of debts once it is written, and of what its author has still to read."""
+        """Return the plan, with the debts that remain once it is written, and its author's stale reads."""
         with self._store.read() as reader:
             newest = reader.next_sequence - 1
         planned = self._planner.plan(request.changeset, earlier)
@@ -52,5 +52,5 @@ class OwnPlans:
             return replace(plan, relied=self._reliance.relied(reader, request, plan), newest=newest)
 
     def still_links(self, crossed: Crossed) -> bool:
-        """Whether the same would be found in other files now."""
+        """Whether an examination of other files would now find the same."""
         return self._planner.still_links(crossed)

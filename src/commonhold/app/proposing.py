@@ -1,8 +1,9 @@
-"""Proposals: what a session's own tool is about to write, judged before, seen done after.
+"""Proposals: the intended writes of a session's own tool, judged before the tool runs and recorded afterwards.
 
-Before: the text that the tool will make is judged as a commit would be, the regions that it changes are leased to the
-session, and what was there is kept. The file's write slot (a lease that the caller holds) keeps other writers away.
-After: the files are compared with what they were, and what became of them is recorded, whatever was proposed.
+Before: the text that the tool will write is judged as a commit would be, the regions that it changes are leased to the
+session, and the old content is kept. The file's write slot (a lease that the caller holds) keeps other writers away.
+After: the files are compared with their earlier content, and the actual change is recorded, even if it differs from the
+proposal.
 """
 
 from collections.abc import Collection, Iterable, Sequence
@@ -38,7 +39,7 @@ _TO_BE_LEASED: Final = frozenset({Refusal.REQUIRE_ADDITIONAL_LOCKS, Refusal.ESCA
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What a tool's call is about to write. `blind` are the files that it overwrites without naming what is there."""
+    """The intended writes of a tool's call. `blind` are files that it overwrites without naming the old content."""
 
     holder: str
     changeset: Changeset
@@ -47,7 +48,7 @@ class Wanted:
 
 
 class Proposing:
-    """Judges proposals of one working tree, and sees what becomes of them."""
+    """Judges proposals of one working tree, and records their results."""
 
     def __init__(
         self,
@@ -69,10 +70,10 @@ class Proposing:
         self._options = options
 
     def propose(self, holder: str, changeset: Changeset, call: str, blind: Iterable[str]) -> CommitAnswer:
-        """Admit what the tool is about to write, or refuse it with what its agent needs; nothing is written here.
+        """Admit the intended writes of the tool, or refuse them with a repair packet; nothing is written here.
 
-        The changeset names the lease of the write slot: who has lost it is refused. What admission requires beside is
-        leased to the session if it is free, and owed by it then.
+        The changeset names the lease of the write slot: a session that has lost it is refused. Further regions that
+        admission requires are leased to the session if they are free, and become its debts.
         """
         wanted = Wanted(holder, changeset, call, tuple(blind))
         request = CommitRequest(wanted.holder, wanted.changeset, self._place.files.root)
@@ -87,7 +88,7 @@ class Proposing:
         self, wanted: Wanted, request: CommitRequest, planned: Plan | Rejected, unknown: Rejected | None, since: int
     ) -> CommitAnswer:
         granted: list[Lease] = []
-        # Who holds it comes before what is unknown of it: to read it would be in vain as long as it is held.
+        # Holders come before unknown content: reading it would be in vain as long as it is held.
         denied = self._leased(request, planned, granted)
         planned = unknown or planned
         with self._place.store.write() as writer:
@@ -105,23 +106,23 @@ class Proposing:
         return answer
 
     def _slots_of(self, reader: Reader, holder: str) -> set[str]:
-        """The write slots of what a session proposed: a call that is made twice has the second in the end."""
+        """Return the write slots of a session's proposals: a call that is made twice keeps only the second slot."""
         return {each.slot for each in reader.proposals(self._place.files.root) if each.holder == holder}
 
     def _left_over(self, wanted: Wanted) -> list[Proposal]:
-        """What the session proposed for the same files before: that is over, though nobody has said so."""
+        """Return the session's earlier proposals for the same files: they are over, though no report said so."""
         paths = {self._planner.locate(edit.key).file_path for edit in wanted.changeset.edits}
         return [each for each in self._of(wanted.holder) if each.path in paths]
 
     def _strangers(self, wanted: Wanted, plan: Plan) -> Rejected | None:
-        """What the session does not know of what it is about to write over."""
+        """Return a rejection if the session would overwrite content that it does not know."""
         acquaintance = Acquaintance(wanted.holder, self._place.files.root, self._planner.fresh)
         with self._place.store.read() as reader:
             found = acquaintance.strangers(reader, plan.writes_to, wanted.blind)
         return replace(found, seen=plan.seen) if found else None
 
     def _leased(self, request: CommitRequest, planned: Plan | Rejected, granted: list[Lease]) -> Refused | None:
-        """Lease what the plan writes, adding to `granted`; the refusal, where others hold some of it."""
+        """Lease the keys that the plan writes, adding to `granted`; return a refusal if others hold some of them."""
         if isinstance(planned, Rejected):
             return None
         held_first = set(self._options.policies.held_first(planned.writes_to))
@@ -137,7 +138,7 @@ class Proposing:
     def _lease(
         self, request: CommitRequest, keys: Iterable[Key], purpose: str, granted: list[Lease]
     ) -> AcquireAnswer | None:
-        """Lease what of `keys` the session does not hold yet; the denial, if it is one."""
+        """Lease those of `keys` that the session does not hold yet; return the answer if it is a denial."""
         held = [lease for lease in self._leases.live(holder=request.holder) if lease.acquisition_id in OURS]
         wanted = [str(key) for key in keys if not any(lease.covers(key) for lease in held)]
         if not wanted:
@@ -166,7 +167,7 @@ class Proposing:
         return self._judging.verdict(writer, request, planned)
 
     def _shown(self, writer: Writer, answer: CommitAnswer, since: int) -> None:
-        """What a refusal shows whole, its agent has read."""
+        """Record that the agent has read the regions that a refusal shows whole."""
         hashes = {each.key: each.hash for each in answer.repair.regions if each.hash is not None and each.span is None}
         whole = known_by({each.key: each.text for each in answer.repair.regions}, MOST_SHOWN)
         shown = {key: hashes[key] for key in whole if key in hashes}
@@ -196,15 +197,15 @@ class Proposing:
         )
 
     def _at_work(self, reader: Reader, holder: str, wall: float) -> Presence:
-        """That the session is there: its proposals stay for as long as that is known."""
+        """Return the session's presence: its proposals are kept for as long as it is present."""
         root = self._place.files.root
         known = next((each for each in reader.presences(root) if each.holder == holder), None)
         return replace(known or Presence(holder, root, "", "", wall, wall), seen_at=wall, is_at_rest=False)
 
     def settle(self, holder: str, call: str, paths: Collection[str] = ()) -> TakeAnswer | None:
-        """See what became of a call's proposals (where calls have no names, of those for `paths`), and record it.
+        """Record the results of a call's proposals (of those for `paths`, if calls have no names).
 
-        None where it has none: nobody has asked before, or others have seen to them.
+        Return None if it has none: there never were any, or they are settled already.
         """
         named = {self._place.files.path_of(path) for path in paths}
         meant = [each for each in self._of(holder) if _is_meant(each, call, named)]
@@ -215,19 +216,19 @@ class Proposing:
         return replace(answer, notices=answer.notices + gone)
 
     def rest(self, holder: str) -> TakeAnswer:
-        """The session's turn is over: see what became of all that it proposed, and free what it held for it."""
+        """End the session's turn: record the results of all its proposals, and release the leases taken for them."""
         answer = self.settle_all(holder)
         self._let_go(holder, [lease for lease in self._leases.live(holder=holder) if lease.acquisition_id in OURS])
         return answer
 
     def settle_all(self, holder: str) -> TakeAnswer:
-        """See what became of all that the session proposed."""
+        """Record the results of all the session's proposals."""
         return self._settled(holder, self._of(holder))
 
     def give_up(self, holder: str) -> None:
-        """See what became of all that a session proposed, now that it has ended.
+        """Record the results of all proposals of a session that has ended.
 
-        What its tool was to write over stays known: if it is written after all, the log tells what was there.
+        The old content of the files stays known: if the tool writes them after all, the log has the earlier state.
         """
         before = [(str(file_key(each.path)), each.before, each.since) for each in self._of(holder)]
         known = [Sighting(key, was, since) for key, was, since in before if was is not None]
@@ -236,17 +237,17 @@ class Proposing:
         self.settle_all(holder)
 
     def overdue(self) -> tuple[Proposal, ...]:
-        """Proposals of anybody whose write slot is over, though nobody has said that they were carried out."""
-        waiting = self._waiting()  # before the leases: of what is proposed from now on the slot is not among them
+        """Return proposals of any session whose write slot has ended without a report that they were carried out."""
+        waiting = self._waiting()  # before the leases: a later proposal's slot is not among those
         if not waiting:
             return ()
         live = {lease.id for lease in self._leases.live()}
         return tuple(each for each in waiting if each.slot not in live)
 
     def settle_overdue(self) -> list[Proposal]:
-        """Record what tools have written after their slots were over, and nobody has said that they did.
+        """Record unreported writes of tools whose slots have ended.
 
-        Return those that are overdue still: a person may have been asked first.
+        Return the proposals that are still overdue: the tool may first be asking a person for permission.
         """
         left = []
         for each in self.overdue():
@@ -257,7 +258,7 @@ class Proposing:
         return left
 
     def withdraw(self, proposals: Iterable[Proposal]) -> None:
-        """Forget proposals: what became of them is recorded."""
+        """Delete proposals whose results are recorded."""
         with self._place.store.write() as writer:
             writer.withdraw(proposals)
 
@@ -272,7 +273,7 @@ class Proposing:
         if not proposals:
             return TakeAnswer("nothing")
         if not all(map(self._taking.is_as_foretold, proposals)):
-            self.settle_overdue()  # so that another's late write is not credited to this session
+            self.settle_overdue()  # so that another session's late write is not credited to this one
         live = {lease.id for lease in self._leases.live(holder=holder)}
         late = [each for each in proposals if each.slot not in live]
         overtaken = [each for each in proposals if each.slot in live and self._taking.is_overtaken(each)]
@@ -290,9 +291,9 @@ class Proposing:
         return self._settled(holder, [each for each in self._of(holder) if each in proposals])
 
     def _recorded(self, proposals: Sequence[Proposal], seen: Iterable[Seen]) -> TakeAnswer | None:
-        """Record what became of proposals, and forget them; None where some are forgotten already.
+        """Record the results of proposals, and delete these; return None if some are deleted already.
 
-        Two may see to the same: a hook is told twice, or somebody else finds what was written late.
+        Two callers may settle the same one: a hook runs twice, or another session finds a late write.
         """
         with self._place.gate():
             waiting = self._waiting()
@@ -315,7 +316,7 @@ def _is_meant(proposal: Proposal, call: str, paths: Collection[str]) -> bool:
 
 
 def _few(keys: Collection[Key]) -> list[Key]:
-    """The keys; the files that they are in, where they are too many to be told one by one."""
+    """Return the keys, or the files that contain them if they are too many to list one by one."""
     return sorted(keys if len(keys) <= _MOST_KEYS else {key.file for key in keys})
 
 

@@ -1,4 +1,4 @@
-"""The read set of a session: what it has read of a working tree, and what others have made of it since."""
+"""The read set of a session: what it has read in a working tree, and others' changes since then."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -23,10 +23,10 @@ _LATEST: Final = 1000
 
 
 class ReadSet:
-    """What one session has read of one working tree. Nobody's is empty, and stays so."""
+    """The regions that one session has read in one working tree. Without a session it is empty, and stays so."""
 
     def __init__(self, store: Store, clock: Clock, worktree: str, holder: str | None) -> None:
-        """Keep it in `store`, for `holder`; what is read is kept there for nobody as well."""
+        """Keep it in `store` for `holder`; contents are kept there even without a holder."""
         self._store = store
         self._clock = clock
         self._worktree = worktree
@@ -34,16 +34,16 @@ class ReadSet:
 
     @property
     def holder(self) -> str | None:
-        """Whose it is."""
+        """Return the holder that the read set belongs to."""
         return self._holder
 
     def newest(self) -> int:
-        """The number of the newest event: to be asked for before looking, so that no commit slips in between."""
+        """Return the number of the newest event. Call it before a read, so that no commit can slip in between."""
         with self._store.read() as reader:
             return reader.next_sequence - 1
 
     def shown_before(self, path: str, shown: str) -> Earlier | None:
-        """What this session was shown of a file, where that is not there any more, and the log tells it."""
+        """Return an earlier state of a file shown to this session, if that is gone and the log explains it."""
         if self._holder is None:
             return None
         with self._store.read() as reader:
@@ -51,9 +51,9 @@ class ReadSet:
             return shown_before(reader, by, path, shown, self._clock.now().wall)
 
     def added_up(self, source: RegionMap, parts: Sequence[Part]) -> list[Part]:
-        """The parts of a file that were shown, each with what the session has seen of that region before.
+        """Return the parts of a file that were shown, each with the lines of that region that the session saw before.
 
-        Where nothing of the file is left to be seen, the file is one of them.
+        If the session has now seen the whole file, the file is one of them.
         """
         if self._holder is None:
             return [*parts]
@@ -69,9 +69,9 @@ class ReadSet:
         return found
 
     def keep(self, contents: Mapping[str, bytes], shown: Shown, since: int, parts: Iterable[Part] = ()) -> None:
-        """Keep what was read since the event `since`, and that it was; nothing is written where all is known.
+        """Keep the contents read since the event `since`, and record the reads; nothing is written if all is known.
 
-        Of `parts` the session has seen some lines.
+        Of `parts` the session has seen only some lines.
         """
         seen = [Sighting(str(part.region.key), part.region.hash, since, written(part.seen)) for part in parts]
         with although_unwritable():
@@ -86,7 +86,7 @@ class ReadSet:
                     self._see(writer, [*_whole(shown, since), *seen], since, at)
 
     def known(self, keys: Iterable[str]) -> dict[str, str]:
-        """The hashes of `keys` as the session knows them, less those that it does not, or in part only."""
+        """Return the session's last known hashes of `keys`, without those it does not know, or knows only in part."""
         if self._holder is None:
             return {}
         with self._store.read() as reader:
@@ -94,7 +94,7 @@ class ReadSet:
             return {each.key: each.hash for each in found if not each.lines}
 
     def _is_known(self, reader: Reader, shown: Shown, parts: Sequence[Sighting]) -> bool:
-        """Whether the session has seen just that last, and knows of all that others have made of it."""
+        """Whether the session's last reads are exactly these, and it knows all later changes of others."""
         if self._holder is None:
             return True
         keys = [canonical(key) for key in shown]
@@ -105,7 +105,7 @@ class ReadSet:
         return all(memory.is_last(each) for each in seen)
 
     def read(self, writer: Writer, shown: Shown, since: int, at: float) -> None:
-        """The session has seen the text of all this: what others had made of it is known to it."""
+        """Record that the session has seen the text of all this, and so knows the changes of others to it."""
         self._catch_up(writer, shown, since, at)
         self._see(writer, _whole(shown, since), since, at)
 
@@ -117,9 +117,9 @@ class ReadSet:
         writer.overtake([each for each in found if each], at)
 
     def note(self, writer: Writer, shown: Shown, since: int, at: float) -> None:
-        """The session was told the hashes of all this, so it is to hear of what others make of it.
+        """Record that the session got the hashes of all this, so that it is notified of others' changes.
 
-        It was shown no line of it: what it has seen of it before stays what it has seen last.
+        It was shown no line of it: its earlier reads of the text remain the last ones.
         """
         if self._holder is None:
             return
@@ -128,7 +128,7 @@ class ReadSet:
         self._see(writer, new, since, at)
 
     def know(self, writer: Writer, files: Shown, since: int, at: float) -> None:
-        """Files are known to be as these hashes say, by path, though no session has read them."""
+        """Record known hashes of files, by path, that no session has read."""
         known = [Sighting(str(file_key(path)), each, since) for path, each in files.items()]
         writer.see(NOBODY, self._worktree, known, at)
 
@@ -141,12 +141,12 @@ class ReadSet:
                 self._overtake(writer, recorded, [self._holder])
 
     def committed(self, writer: Writer, recorded: Recorded, shown: Shown) -> None:
-        """The session's commit was recorded: others are to be told, and it has seen what it wrote or relied on."""
+        """Record a commit of the session: notify others, and note that it has seen all that it wrote or relied on."""
         self._overtake(writer, recorded, None)
         self.read(writer, shown, recorded.sequence, recorded.at)
 
     def _overtake(self, writer: Writer, recorded: Recorded, only: Iterable[str] | None) -> None:
-        """Note what a commit makes of what all others have read, or `only` some."""
+        """Record the effect of a commit on the read sets of all other holders, or `only` some."""
         commit = recorded.event
         if not isinstance(commit, Committed) or commit.worktree != self._worktree:
             return

@@ -1,4 +1,4 @@
-"""From a plan that may be written to the fact that it was."""
+"""Turn an admitted plan into the event that records it."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -17,7 +17,7 @@ from commonhold.semantics.evidence import Evidence
 
 
 def event_of(writer: Writer, request: CommitRequest, admitted: Admitted, *, unadmitted: str = "") -> Committed:
-    """The event that says what the plan made of the files; `unadmitted` why it should not have been made."""
+    """Return the event for the plan's effect on the files; `unadmitted` is why it should not have been made."""
     plan = admitted.plan
     debts, settled = _debts(writer, request, admitted)
     return Committed(
@@ -39,7 +39,7 @@ def event_of(writer: Writer, request: CommitRequest, admitted: Admitted, *, unad
 
 
 def _debts(writer: Writer, request: CommitRequest, admitted: Admitted) -> tuple[tuple[Debt, ...], tuple[str, ...]]:
-    """The debts that are open from now on, if only for another reason, and the keys of those that are not."""
+    """Return the debts that are open from now on (or have a new reason), and the keys of settled ones."""
     plan = admitted.plan
     written = {change.key: change for change in plan.changes}
     open_ = {debt.key: debt for debt in writer.debts() if debt.worktree == request.worktree}
@@ -53,7 +53,7 @@ def _debts(writer: Writer, request: CommitRequest, admitted: Admitted) -> tuple[
 
 
 def _since(debt: Debt, left: Debt | None, sequence: int) -> Debt:
-    """A new debt, with what made it owed before: all of that has to be undone, and nothing is where it is not known."""
+    """Return a new debt with all its causes: all must be undone. No causes if those of the earlier debt are unknown."""
     if left is None:
         return replace(debt, since=(sequence,))
     is_typed = Evidence.TYPES in (left.evidence, debt.evidence)
@@ -62,13 +62,13 @@ def _since(debt: Debt, left: Debt | None, sequence: int) -> Debt:
 
 
 def _is_only_moved(debt: Debt, plan: Plan, written: Mapping[str, RegionChange]) -> bool:
-    """Whether what is owed went to another file as it was, and so is owed there."""
+    """Whether the region in debt moved unchanged to another file, and so is in debt there."""
     there = written.get(plan.moved(debt.key))
     return there is not None and there.after == written[debt.key].before
 
 
 def committed(admitted: Admitted, sequence: int | None) -> CommitAnswer:
-    """The answer to who made the plan."""
+    """Return the answer to the author of the plan."""
     owed = [debt.key for debt in admitted.debts]
     mend = Next("show", {"keys": owed}, "mend what you owe, and commit it under your lease") if owed else None
     plan = admitted.plan
@@ -83,12 +83,12 @@ def committed(admitted: Admitted, sequence: int | None) -> CommitAnswer:
 
 
 def shown(answer: CommitAnswer) -> dict[str, str]:
-    """The regions that the committer knows the text of, since it wrote them."""
+    """Return the regions whose text the committer knows, since it wrote them."""
     return {region.key: region.hash for region in answer.regions if region.hash is not None}
 
 
 def refuse(writer: Writer, request: CommitRequest, refused: Refused, now: Now) -> CommitAnswer:
-    """Say no, and keep what was refused: it is somebody's work."""
+    """Refuse, and keep the refused texts: they are an agent's work."""
     keys = tuple(edit.key for edit in request.changeset.edits)
     texts = {hash_bytes(data): data for edit in request.changeset.edits if (data := _new_content(edit)) is not None}
     writer.keep(texts.items(), now.wall)

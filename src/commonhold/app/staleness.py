@@ -1,4 +1,4 @@
-"""Whether what an edit started from is what is there."""
+"""Whether the base of an edit is the present content."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -16,9 +16,9 @@ from commonhold.regions.region import Region, RegionMap
 
 
 def stale(keyed: KeyedEdit, looked: Looked | None, is_kept: Callable[[str], bool]) -> Stale | None:
-    """What is there instead of what the edit started from; None where that is there still.
+    """Return the present state if it differs from the base of the edit; None if the base is still there.
 
-    Raises InputError for a region that is not there and, as far as is known, never was.
+    Raises InputError for a region that does not exist and, according to the store, never did.
     """
     edit, key = keyed.edit, keyed.key
     region = looked.region(key.names) if looked else None
@@ -47,7 +47,7 @@ def _is_base_of(base: str, span: int | None, source: RegionMap, region: Region) 
 
 
 def without_done(keyed: KeyedEdit, looked: Looked | None) -> KeyedEdit:
-    """The edit, but for an insert of the very definition that is there already: that asks for it to be as it is."""
+    """Return the edit; an insert of exactly the existing definition becomes a replacement that changes nothing."""
     edit = keyed.edit
     region = looked.region(keyed.key.names) if looked and edit.op is Op.INSERT else None
     if looked is None or region is None or not region.is_definition:
@@ -57,7 +57,7 @@ def without_done(keyed: KeyedEdit, looked: Looked | None) -> KeyedEdit:
 
 
 def stale_message(stale: Sequence[Stale]) -> str:
-    """What became of the bases, in words."""
+    """Return a message about the changes to the bases."""
     gone = [str(each.key) for each in stale if each.region is None]
     taken = [str(each.key) for each in stale if each.region is not None and not each.base]
     changed = [str(each.key) for each in stale if each.region is not None and each.base]

@@ -1,7 +1,7 @@
-"""Taking what was written by other hands into the log: what a tool, a command or a person has made of files.
+"""Record external writes in the log: changes to files that a tool, a command or a person has made.
 
-The files are as they are, so nothing is refused any more. What could have been committed is recorded as if it had been;
-what could not is recorded too, says why, and waits for review. Nothing is ever reverted.
+The files are already written, so nothing can be refused any more. A change that could have been committed is recorded
+as if it had been; any other is recorded too, with the reason, and waits for review. Nothing is ever reverted.
 """
 
 from collections.abc import Iterable, Mapping
@@ -35,21 +35,21 @@ from commonhold.domain.texts import MAX_TEXT_LENGTH, NOBODY, short_name
 from commonhold.regions.region import hash_bytes
 
 OUTSIDE: Final = NOBODY
-"""The holder of changes that nobody is known to have made."""
+"""The holder of changes without a known author."""
 FOUND: Final = "found"
 _FOUND_SECONDS: Final = 60.0
 _MOST_COMMITS: Final = 100
 _MOMENT_SECONDS: Final = 10.0
-"""So long after a file was seen to change, a tool may still say that it has written it."""
+"""The time after a file was seen to change in which a tool may still report that it wrote it."""
 
 Before = Mapping[str, str | None]
-"""What files were, by path: content hashes of bytes that are kept; None where no file was."""
+"""The earlier state of files, by path: content hashes of kept bytes; None if there was no file."""
 Step = tuple[str | None, str | None]
 
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """What `holder` made of files that were as `before` says; `late` is why it came too late."""
+    """A change of files by `holder`, from the state in `before`; `late` is why it came too late."""
 
     holder: str
     before: Before
@@ -59,7 +59,7 @@ class Made:
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """The files that differ, as they are, and the plan of that with why it would have been rejected."""
+    """The files that differ, in their present state, and the plan of that change with why it would be rejected."""
 
     made: Made
     changeset: Changeset
@@ -69,13 +69,13 @@ class Seen:
 
 
 class Taking:
-    """Takes changes of one working tree into the log."""
+    """Records external changes of one working tree in the log."""
 
     def __init__(self, uses: UseCases, planner_of: PlannerOf, judging: Judging, owing: Owing) -> None:
-        """Plan with `planner_of` files as they were; judge with `judging`, and with `owing` what is left of debts.
+        """Plan with `planner_of` on the files' earlier state; judge with `judging`, recompute debts with `owing`.
 
-        Of `uses`, what is seen is added to the read set, and whose work was written over is told by the newsroom. What
-        concerns other files is counted in the turns, for commits to see.
+        From `uses`, the read set records the results, and the newsroom notifies holders whose work was overwritten.
+        Changes that affect other files are counted in the turns, for commits to see.
         """
         self._place = uses.place
         self._planner_of = planner_of
@@ -89,7 +89,7 @@ class Taking:
         self._newsroom = uses.newsroom
 
     def take(self, holder: str, before: Before, intent: str) -> TakeAnswer:
-        """Record what `holder` made of files that were as `before` says, less what another made of them meanwhile."""
+        """Record the changes of `holder` to files since their state in `before`, without those of other holders."""
         named = {self._place.files.path_of(path): was for path, was in before.items()}
         seen = self.look(self._own(Made(holder, named, intent)))
         with self._place.together():
@@ -97,7 +97,7 @@ class Taking:
             return self.record(seen if own == seen.made else self.look(own))
 
     def _own(self, made: Made) -> Made:
-        """Without what the log tells already, or will when another settles, whose tool was to write just that."""
+        """Return it without changes that are logged already, or that proposals of other sessions predict."""
         with self._place.store.read() as reader:
             others = [each for each in reader.proposals(self._place.files.root) if each.holder != made.holder]
             steps = {path: self._steps(reader, path, others) for path in made.before}
@@ -105,7 +105,7 @@ class Taking:
         return replace(made, before=left)
 
     def _steps(self, reader: Reader, path: str, proposals: Iterable[Proposal]) -> set[Step]:
-        """What a file was and became by the newest commit, and what it was and becomes by proposals."""
+        """Return the steps of a file, before and after, in the newest commit and in proposals."""
         commits = [commit for _, commit in reader.commits_on(path, 1) if commit.worktree == self._place.files.root]
         made = {(each.before, each.after) for commit in commits for each in commit.files if each.path == path}
         return made | {(each.before, each.after) for each in proposals if each.path == path}
@@ -114,16 +114,16 @@ class Taking:
         return any(before == was and self.holds(path, after) for before, after in steps)
 
     def holds(self, path: str, content_hash: str | None) -> bool:
-        """Whether a file has that content now; None: it is not there."""
+        """Whether a file has that content now; None: it is absent."""
         try:
             return _hash_of(self._there(path)) == content_hash
         except CommonholdError as fault:
             if _is_transient(fault):
                 raise
-            return False  # too large, say: like nothing that anybody wrote through us
+            return False  # for example too large: unlike anything written through Commonhold
 
     def _there(self, path: str) -> FileState | None:
-        """The file as it is now. Where a folder, a link or a pipe is in its place, the file is gone."""
+        """Return the present file. If a folder, a link or a pipe is in its place, the file is gone."""
         try:
             return self._place.files.load(path)
         except InputError as fault:
@@ -132,7 +132,7 @@ class Taking:
             raise
 
     def look(self, made: Made) -> Seen:
-        """What became of the files, and what that would be as a commit: outside of the gate, since it takes time."""
+        """Return the present state of the files, and the change as a plan: slow, so call it outside of the gate."""
         states, now, unknown = self._differences(made.before)
         changeset = Changeset(_edits(states, now), intent=made.intent, merge=False)
         return Seen(made, changeset, now, self._planned(changeset, states) if now else None, unknown)
@@ -142,7 +142,7 @@ class Taking:
         return self._owing.weighed(plan), flawed
 
     def record(self, seen: Seen) -> TakeAnswer:
-        """Record what was seen; where the files are others by now, what they are."""
+        """Record the changes that were seen; if the files have changed again, their present state."""
         if not seen.now:
             return TakeAnswer("nothing", unknown=seen.unknown)
         with self._place.together(), self._place.store.write() as writer:
@@ -173,15 +173,15 @@ class Taking:
         return all(self.holds(path, _hash_of(state)) for path, state in seen.now.items())
 
     def late(self, proposal: Proposal) -> Made:
-        """What a tool wrote that lost its write slot: over what others had committed meanwhile, maybe.
+        """Return the change of a tool that lost its write slot: perhaps over commits of others since then.
 
-        It is credited to the session only if the file is what the session proposed.
+        It is credited to the session only if the file has the proposed content.
         """
         made = self.overtaken(proposal)
         return made if self.is_as_foretold(proposal) else Made(OUTSIDE, made.before, made.intent)
 
     def overtaken(self, proposal: Proposal) -> Made:
-        """What a tool wrote to a file of which something was recorded since: over that, if it is as was foretold."""
+        """Return a tool's change to a file with newer records: based on those, if the file is as proposed."""
         was, late = proposal.before, ""
         if (over := self._newer(proposal)) is not None:
             change, by, sequence = over
@@ -191,7 +191,7 @@ class Taking:
         return Made(proposal.holder, {proposal.path: was}, proposal.intent, late)
 
     def is_as_foretold(self, proposal: Proposal) -> bool:
-        """Whether the file is now what the tool was to make of it."""
+        """Whether the file now has the content that the tool was to write."""
         return self.holds(proposal.path, proposal.after)
 
     def is_overtaken(self, proposal: Proposal) -> bool:
@@ -199,7 +199,7 @@ class Taking:
         return self._newer(proposal) is not None
 
     def overwritten(self, proposal: Proposal) -> str:
-        """What to tell a session that wrote late, where another's writing left nothing of it; else empty."""
+        """Return the notice for a session whose late write another write replaced; empty if there is none."""
         after, since = proposal.after, self._since(proposal)
         is_seen = any(each.holder == proposal.holder or after in (file.before, file.after) for file, each, _ in since)
         if is_seen or not since or self.is_as_foretold(proposal):
@@ -208,12 +208,12 @@ class Taking:
         return f"{proposal.path} is as {by} wrote it, not as you did, since you were late: read it, do it again{kept}"
 
     def _newer(self, proposal: Proposal) -> tuple[FileChange, str, int] | None:
-        """What another committed to the file since the proposal, the newest."""
+        """Return the newest commit to the file by another holder since the proposal."""
         since = self._since(proposal)
         return (since[0][0], since[0][1].holder, since[0][2]) if since else None
 
     def _since(self, proposal: Proposal) -> list[tuple[FileChange, Committed, int]]:
-        """What was recorded of the file after what the proposal started from, with the numbers of the events."""
+        """Return the records of the file after the base of the proposal, with the numbers of the events."""
         found: list[tuple[FileChange, Committed, int]] = []
         with self._place.store.read() as reader:
             newest = reader.commits_on(proposal.path, 1)
@@ -231,7 +231,7 @@ class Taking:
     def _differences(
         self, before: Before
     ) -> tuple[dict[str, FileState | None], dict[str, FileState | None], tuple[str, ...]]:
-        """What the files that differ were and are, and those of which that cannot be told."""
+        """Return the earlier and present states of files that differ, and the paths where these are unknown."""
         states: dict[str, FileState | None] = {}
         found: dict[str, FileState | None] = {}
         unknown = []
@@ -255,7 +255,7 @@ class Taking:
         return states, found, tuple(unknown)
 
     def _is_named(self, path: str) -> bool:
-        """Whether that is still how a key names it: no folder on the way leads elsewhere by now."""
+        """Whether a key still names the file so: no folder on its path is a link to another place by now."""
         folder = path.rpartition("/")[0]
         return not folder or "/".join(self._place.files.locate(Spec(FILE, folder)).path) == folder
 
@@ -288,7 +288,7 @@ class Taking:
         return answer
 
     def _told(self, writer: Writer, holder: str, plan: Plan) -> list[str]:
-        """Tell the holders of what was overwritten; return the notices for `holder`, which has written it."""
+        """Tell the holders of overwritten regions; return the notices for `holder`, which wrote them."""
         written = self._judging.held_by_others(self._judging.writes_of(plan), holder)
         found = by_holder((*written, *self._judging.held_whole_by_others(plan.grown, holder)), holder)
         if not found:
@@ -301,7 +301,7 @@ class Taking:
         return [told_to_writer(held, commit) for held in found.values()]
 
     def noticed_before(self, paths: Iterable[str], holder: str) -> list[str]:
-        """The notices for `holder`, which just wrote these files, if the change was recorded without a session."""
+        """Return notices for `holder`, which just wrote these files, if the change was recorded without a session."""
         with self._place.store.read() as reader:
             newest = [each for path in paths for each in reader.commits_on(path, 1)]
         now, told = self._place.clock.now().wall, []
@@ -314,7 +314,7 @@ class Taking:
         return told
 
     def await_review(self, request: CommitRequest, plan: Plan, refused: Refused) -> str:
-        """Let it wait for review as what is left half done does: as the work of a lease that was taken away."""
+        """Queue a change for review like unfinished work: as the partial work of a lease that was broken."""
         lease_id = self._ids.new(FOUND)
         bases = tuple(Base(each.key, each.before) for each in plan.changes if canonical(each.key).is_region)
         bases = bases or tuple(Base(str(file_key(each.path)), each.before) for each in plan.writes)
@@ -344,7 +344,7 @@ def _edits(states: Mapping[str, FileState | None], now: Mapping[str, FileState |
 
 
 def _is_said(news: Overtaken, recorded: Recorded, held: Iterable[Conflict]) -> bool:
-    """Whether all that a session would be told of something is that this commit changed its body, which it holds."""
+    """Whether this commit's change to the body of a held region is the session's only news of that region."""
     is_no_more = all(each.sequence == recorded.sequence and not each.what for each in news.untold)
     return is_no_more and any(contains(canonical(each.key), canonical(news.key)) for each in held)
 
@@ -354,7 +354,7 @@ def _hash_of(there: FileState | None) -> str | None:
 
 
 def _is_transient(fault: CommonholdError) -> bool:
-    """Whether a file may be read the next time: it is no folder or link, not too large, and not kept from us."""
+    """Whether a later read may succeed: it is no folder or link, not too large, and permission is not denied."""
     return not isinstance(fault, InputError) and fault.code is not Code.PERMISSION_DENIED
 
 

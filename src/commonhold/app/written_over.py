@@ -1,4 +1,4 @@
-"""What the holder and the writer are told when something that is held was overwritten. Pure."""
+"""The messages to the holder and to the writer after a held region was overwritten. Pure."""
 
 import shlex
 from collections.abc import Iterable, Sequence
@@ -12,11 +12,11 @@ from commonhold.domain.texts import NOBODY, listed, quoted, short_name
 
 _MOST: Final = 8
 _DIGITS: Final = 16
-"""Of a hash, as many as `commonhold show` wants at least."""
+"""The least number of hash digits that `commonhold show` accepts."""
 
 
 def by_holder(conflicts: Iterable[Conflict], writer: str) -> dict[str, list[Conflict]]:
-    """What other sessions hold of it; a session and its subagents do not count as others to each other."""
+    """Return the conflicting leases of other sessions; a session and its subagents count as one."""
     found: dict[str, list[Conflict]] = {}
     for each in conflicts:
         if not each.is_waiting and each.holder.partition("/")[0] != writer.partition("/")[0]:
@@ -25,14 +25,14 @@ def by_holder(conflicts: Iterable[Conflict], writer: str) -> dict[str, list[Conf
 
 
 def told_to_holder(held: Sequence[Conflict], commit: Committed) -> str:
-    """The message to the holder: what was overwritten, by whom and why, and how to restore it."""
+    """Return the message to the holder: the overwritten keys, the writer and its intent, and how to restore them."""
     by = "somebody without a session here" if commit.holder == NOBODY else short_name(commit.holder)
     why = f" ({commit.intent})" if commit.intent else ""
     return f"{_keys(held)}, which you hold, was overwritten by {by}{why}; {_told(_by_region(held, commit))}"
 
 
 def told_to_writer(held: Sequence[Conflict], commit: Committed) -> str:
-    """The message to the writer: whose it is, and how to restore it."""
+    """Return the message to the writer: the holder, and how to restore the text."""
     task = f" for {quoted(held[0].task)}" if held[0].task else ""
     holder = short_name(held[0].holder)
     return f"{holder} holds {_keys(held)}{task}, and is told that you overwrote it; {_told(_by_file(held, commit))}"
@@ -47,7 +47,7 @@ def _told(ways: Iterable[str]) -> str:
 
 
 def _by_region(held: Sequence[Conflict], commit: Committed) -> list[str]:
-    """How who holds it brings it back: a region alone, since others may have changed the rest of the file since."""
+    """Return the holder's commands for restoring: of regions alone, as others may have changed the rest since."""
     regions = {each.key: each for each in commit.regions if each.before and canonical(each.key).is_region}
     keys = dict.fromkeys(each.key for each in held)
     was = {key: regions[key].before or "" for key in keys if key in regions}
@@ -57,7 +57,7 @@ def _by_region(held: Sequence[Conflict], commit: Committed) -> list[str]:
 
 
 def _by_file(held: Sequence[Conflict], commit: Committed) -> list[str]:
-    """How whole files come back."""
+    """Return the commands for restoring whole files."""
     paths = {canonical(each.key).file_path for each in held}
     return [_way(file) for file in commit.files if file.path in paths][:_MOST]
 
