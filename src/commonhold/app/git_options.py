@@ -1,4 +1,4 @@
-"""Which options of git's commands take a value that may be a word of its own: one table, held to git's own usage."""
+"""The options of git's commands whose value may be a separate word: one table, checked against git's own usage text."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
@@ -65,12 +65,12 @@ VALUED: Final[Mapping[str, Valued]] = {
 
 
 def words_of(call: GitCall) -> Words:
-    """What follows the command of a call, sorted by what its options take."""
+    """Return the words after the command of a call, sorted by the values that its options take."""
     return sort_words(call.rest, VALUED.get(call.word, _NONE))
 
 
 def with_absolute_files(call: GitCall, absolute: Callable[[str], str]) -> GitCall:
-    """A commit whose message and template are named so that they are found from any folder. It names no paths."""
+    """Return a commit with absolute paths of its message and template files, valid in any folder. It names no paths."""
     words = (word for option in words_of(call).options for word in _with_absolute_file(option, absolute))
     return call.with_rest(*words)
 

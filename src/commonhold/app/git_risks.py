@@ -1,4 +1,4 @@
-"""What a call of git may throw away that cannot be had back from git: told from its words, by one table."""
+"""The data that a call of git may destroy for good: derived from its words, by one table."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from commonhold.app.git_words import GitCall, Words
 
 @dataclass(frozen=True, slots=True)
 class Files:
-    """Changes that are not committed, of files that git has. No `paths`: all. `source`: what they are taken from.
+    """Uncommitted changes of tracked files. No `paths`: all. `source`: the tree that replaces them.
 
     `is_stash`: they go into the stash.
     """
@@ -22,7 +22,7 @@ class Files:
 
 @dataclass(frozen=True, slots=True)
 class Untracked:
-    """Files that git does not have. No `paths`: all. `ignored`: also those that git ignores. `is_stash`: as above.
+    """Untracked files. No `paths`: all. `ignored`: also those that git ignores. `is_stash`: as above.
 
     `spared` are patterns, as in `.gitignore`, of files that are left alone.
     """
@@ -35,7 +35,7 @@ class Untracked:
 
 @dataclass(frozen=True, slots=True)
 class Commits:
-    """Commits that `lost` leads to, and neither `kept` nor another branch or tag does."""
+    """Commits that are reachable from `lost`, and neither from `kept` nor from another branch or tag."""
 
     lost: str
     kept: str = ""
@@ -43,7 +43,7 @@ class Commits:
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """The whole working tree goes to another commit (`target`, where one is named) under all who work in it."""
+    """A move of the whole working tree to another commit (`target`, if named), under all sessions that work in it."""
 
     target: str = ""
 
@@ -57,28 +57,28 @@ class Stashes:
 
 @dataclass(frozen=True, slots=True)
 class Worktree:
-    """A whole working tree, with what is not committed in it."""
+    """A whole working tree, with its uncommitted changes."""
 
     path: str
 
 
 @dataclass(frozen=True, slots=True)
 class Pushed:
-    """Commits of others in a remote repository. `is_checked`: git looks whether they are the ones it knows of."""
+    """Commits of others in a remote repository. `is_checked`: git verifies that they are the ones it knows."""
 
     is_checked: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Unknowable:
-    """What is lost cannot be told before."""
+    """A loss that cannot be determined in advance."""
 
     what: str
 
 
 Risk = Files | Untracked | Commits | Move | Stashes | Worktree | Pushed | Unknowable
 IsRevision = Callable[[str], bool]
-"""Whether a word names a commit (else it can only be a path)."""
+"""A function that says whether a word names a commit (otherwise it can only be a path)."""
 
 _GONE: Final = ("--continue", "--quit", "--edit-todo", "--show-current-patch")
 _OBJECTS: Final = Unknowable("contents that only another session's index, or nobody's branch, leads to")
@@ -86,7 +86,7 @@ _HISTORY: Final = Unknowable("the history that lost work can be found by")
 
 
 def risks_of(call: GitCall, is_revision: IsRevision) -> tuple[Risk, ...]:
-    """What a call may throw away; nothing for most."""
+    """Return the risks of a call; none for most."""
     if {"-h", "--help"} & set(call.rest):
         return ()
     judge = _TABLE.get(call.word)
@@ -114,7 +114,7 @@ def _checkout(words: Words, is_revision: IsRevision) -> tuple[Risk, ...]:
 
 
 def _moved(words: Words, target: str) -> tuple[Risk, ...]:
-    """A switch to another commit: with force it takes changes away, and with a merge it writes into them."""
+    """Return the risks of a switch to another commit: force discards changes, and a merge writes into them."""
     if words.has("-f", "--force", "--discard-changes", "-m", "--merge"):
         return (Files(), Move(target))
     return (Move(target),) if target else ()
@@ -124,7 +124,7 @@ def _switch(words: Words, _is_revision: IsRevision) -> tuple[Risk, ...]:
     made = words.values.get("-C") or words.values.get("--force-create")
     is_new = made or words.has("-c", "--create")
     if words.has("--orphan"):
-        return (Move(),)  # it takes all files away that git has
+        return (Move(),)  # it removes all tracked files
     start = words.words[0] if words.words else ("" if is_new else "-")
     return (*((Commits(made, start or "HEAD"),) if made else ()), *_moved(words, start))
 
@@ -160,7 +160,7 @@ def _clean(words: Words, _is_revision: IsRevision) -> tuple[Risk, ...]:
 
 
 def _spared(words: Words) -> Iterator[str]:
-    """What `clean` is told to leave alone: `-e PATTERN`, `-fe PATTERN`, `-ePATTERN`, `--exclude PATTERN`."""
+    """Yield the patterns that `clean` excludes: `-e PATTERN`, `-fe PATTERN`, `-ePATTERN`, `--exclude PATTERN`."""
     for name, *value in words.options:
         is_long = name.startswith("--")
         if value and (name.startswith("--ex") or (not is_long and name.endswith("e"))):
@@ -181,7 +181,7 @@ def _move_of_file(words: Words, _is_revision: IsRevision) -> tuple[Risk, ...]:
 
 
 def _joining(words: Words, _is_revision: IsRevision) -> tuple[Risk, ...]:
-    """Merging, picking and their like. To abort a merge is safe: git then keeps what it did not touch."""
+    """Return the risks of merging, picking and the like. Aborting a merge is safe: git keeps files it did not touch."""
     if words.has("--abort", *_GONE) and not words.has("--autostash"):
         return ()
     return (Files(), Move()) if words.has("--autostash") else (Move(),)
@@ -225,7 +225,7 @@ def _push(words: Words, _is_revision: IsRevision) -> tuple[Risk, ...]:
 
 
 def _fetch(words: Words, _is_revision: IsRevision) -> tuple[Risk, ...]:
-    """A branch of this repository that it is to write, whatever was on it."""
+    """Return the commits of local branches that a forced fetch overwrites."""
     is_forced = words.has("-f", "--force")
     pairs = (ref.removeprefix("+").partition(":") for ref in words.named[1:] if is_forced or ref.startswith("+"))
     return tuple(Commits(into) for _, _, into in pairs if into and not into.startswith("refs/remotes/"))
@@ -291,4 +291,4 @@ _TABLE: Final[Mapping[str, Judge]] = {
     "submodule": _submodule,
 }
 RISKY: Final = frozenset(_TABLE)
-"""Commands that may throw something away."""
+"""Commands that may destroy data."""

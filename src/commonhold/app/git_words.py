@@ -1,4 +1,4 @@
-"""A call of git as words: what stands before its command, the command, and what follows."""
+"""A call of git as words: the global options, the command, and the words after it."""
 
 import posixpath
 import shlex
@@ -13,7 +13,7 @@ _GLOBAL_VALUES: Final = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class GitCall:
-    """The words of a call, without `git` itself. `word` is the command, or an alias; empty: none."""
+    """The words of a call, without `git` itself. `word` is the command, or an alias; empty if there is none."""
 
     before: tuple[str, ...]
     word: str
@@ -21,16 +21,16 @@ class GitCall:
 
     @property
     def argv(self) -> tuple[str, ...]:
-        """All words."""
+        """Return all words."""
         return (*self.before, self.word, *self.rest) if self.word else self.before
 
     def with_rest(self, *rest: str) -> "GitCall":
-        """The same command with other words after it."""
+        """Return the same command with other words after it."""
         return GitCall(self.before, self.word, rest)
 
 
 def read_call(argv: Sequence[str]) -> GitCall:
-    """The call that these words make."""
+    """Return the call with these words."""
     at = 0
     while at < len(argv) and argv[at].startswith("-"):
         at += 2 if argv[at] in _GLOBAL_VALUES else 1
@@ -39,7 +39,7 @@ def read_call(argv: Sequence[str]) -> GitCall:
 
 
 def placed(call: GitCall, cwd: str) -> tuple[GitCall, str]:
-    """The call without its `-C`, and the folder that it is made in."""
+    """Return the call without its `-C`, and the folder in which it runs."""
     before: list[str] = []
     left: Sequence[str] = call.before
     while left:
@@ -52,7 +52,7 @@ def placed(call: GitCall, cwd: str) -> tuple[GitCall, str]:
 
 
 def split_alias(meant: str) -> tuple[str, ...]:
-    """The words of an alias; none where they cannot be told apart."""
+    """Return the words of an alias; none if they cannot be split."""
     try:
         return tuple(shlex.split(meant))
     except ValueError:
@@ -60,7 +60,7 @@ def split_alias(meant: str) -> tuple[str, ...]:
 
 
 EXACT: Final = frozenset({"force"})
-"""Options without a value that are the beginning of one with a value."""
+"""Options without a value that are a prefix of one with a value."""
 _SHORTEST: Final = 4
 _SHORTEST_NAME: Final = 2
 
@@ -77,7 +77,7 @@ class Valued:
     attached: str = ""
 
     def whole(self, name: str) -> str:
-        """The long name that takes a value and is meant by its beginning, as git understands that; else what it is."""
+        """Return the full name of an option with a value, from a prefix that git accepts; otherwise `name` itself."""
         if name in self.names or name in EXACT or len(name) < _SHORTEST_NAME:
             return name
         return min((each for each in self.names if each.startswith(name)), default=name)
@@ -85,11 +85,11 @@ class Valued:
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """What follows a command, sorted.
+    """The words after a command, sorted.
 
-    `flags` are options, each by itself (`-fd` is `-f` and `-d`); `values` what some were given; `words` stand before
-    `--`, `paths` after it (None: there is no `--`). `options` are all the options as they were given,
-    each with its value where that is a word of its own.
+    `flags` are options, each separate (`-fd` is `-f` and `-d`); `values` are the values given to some; `words` come
+    before `--`, `paths` after it (None: there is no `--`). `options` are all the options as given, each with its value
+    if that is a separate word.
     """
 
     flags: frozenset[str]
@@ -99,12 +99,12 @@ class Words:
     options: tuple[tuple[str, ...], ...] = ()
 
     def has(self, *flags: str) -> bool:
-        """Whether one of these options is given; of a long one the beginning is enough for git, and so for us."""
+        """Whether one of these options is given; like git, this accepts a prefix of a long one."""
         return any(flag in self.flags or _is_begun(flag, self.flags) for flag in flags)
 
     @property
     def named(self) -> tuple[str, ...]:
-        """All that is no option."""
+        """Return all words that are no options."""
         return self.words + (self.paths or ())
 
 
@@ -115,7 +115,7 @@ def _is_begun(flag: str, flags: Iterable[str]) -> bool:
 
 
 def sort_words(rest: Sequence[str], valued: Valued) -> Words:
-    """Sort what follows a command."""
+    """Sort the words after a command."""
     flags: set[str] = set()
     values: dict[str, str] = {}
     words: list[str] = []
@@ -136,7 +136,7 @@ def sort_words(rest: Sequence[str], valued: Valued) -> Words:
 
 
 def _sort_option(each: str, valued: Valued, left: list[str], flags: set[str], values: dict[str, str]) -> None:
-    """Sort one option; the value that it takes is taken from what is left."""
+    """Sort one option; its value, if any, is removed from `left`."""
     if each.startswith("--"):
         begun, is_given, value = each.removeprefix("--").partition("=")
         name = valued.whole(begun)

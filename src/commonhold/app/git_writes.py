@@ -1,4 +1,4 @@
-"""What a call of git writes in the working tree: told from its words, by one table."""
+"""The files that a call of git writes in the working tree: derived from its words, by one table."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from commonhold.app.git_words import GitCall, Words
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """Paths, from the folder of the call. `changed`: all files that differ from HEAD. `anywhere`: that cannot be told.
+    """Paths, relative to the folder of the call. `changed`: all files that differ from HEAD. `anywhere`: unknown.
 
     `compared` are pairs of commits (`A..B`, `A...B`) whose differences it writes, `patched` the words after `git apply`
     that name the patches which it applies.
@@ -31,14 +31,14 @@ _UPSTREAM: Final = "@{upstream}"
 _GOING_ON: Final = ("--abort", "--continue", "--quit", "--resolved", "--skip", "-r")
 _ASKING: Final = frozenset({"-h", "--help"})
 _OF_PATCHES: Final = frozenset({"p", "R", "--directory", "--exclude", "--include", "--reverse"})
-"""Options that say of which files a patch is."""
+"""Options that determine the files of a patch."""
 _IN_THE_INDEX: Final = ("--cached", "--check", "--stat", "--numstat", "--summary", "--dry-run")
 COMMITTING: Final = frozenset({"commit", "merge", "cherry-pick", "revert", "rebase", "am", "pull"})
-"""What runs the hooks of a commit."""
+"""Commands that run the hooks of a commit."""
 
 
 def written_by(call: GitCall, is_revision: IsRevision) -> Written:
-    """What a call writes beside git's own folder; nothing for most."""
+    """Return the files that a call writes outside of git's own folder; none for most."""
     if _ASKING & set(call.rest):
         return _NOTHING
     if call.word in _TABLE:
@@ -47,7 +47,7 @@ def written_by(call: GitCall, is_revision: IsRevision) -> Written:
 
 
 def _of_risks(call: GitCall, is_revision: IsRevision) -> Written:
-    """What may be thrown away is written over."""
+    """Return the writes that follow from a call's risks: it overwrites the files at risk."""
     found = risks_of(call, is_revision)
     files = [risk for risk in found if isinstance(risk, Files | Untracked)]
     moves = [risk.target for risk in found if isinstance(risk, Move)]
@@ -60,7 +60,7 @@ def _of_risks(call: GitCall, is_revision: IsRevision) -> Written:
 
 
 def _is_wide(risk: Files | Untracked) -> bool:
-    """Whether it is about files that no comparison with HEAD names."""
+    """Whether a risk includes files that no comparison with HEAD names."""
     return not risk.paths and (isinstance(risk, Untracked) or risk.source != "HEAD")
 
 
@@ -96,7 +96,7 @@ def _applied(words: Words) -> Written:
 
 
 def _patched(words: Words) -> Written:
-    """What patches write that are files; not what comes on the input."""
+    """Return the writes of patches from files; patches on the standard input may write anywhere."""
     if not words.named or "-" in words.named:
         return _ANYWHERE
     told = (option for option in words.options if _OF_PATCHES.intersection((option[0].partition("=")[0], option[0][1])))
@@ -167,4 +167,4 @@ _TABLE: Final[dict[str, Rule]] = {
     "submodule": _submodule,
 }
 KNOWN: Final = frozenset({*_TABLE, *RISKY, *COMMITTING, "add", "status", "log", "diff", "show", "rev-parse"})
-"""Commands that need not be looked up as an alias."""
+"""Commands that need no lookup as an alias."""

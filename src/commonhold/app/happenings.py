@@ -1,4 +1,4 @@
-"""What an agent's hooks report of its work, and what they answer: the same words for every agent."""
+"""The events that agents' hooks report, and the responses: the same types for every agent."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,11 +10,11 @@ from commonhold.domain.texts import MAX_HOLDER_LENGTH
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who works: an agent's session, or a subagent of it.
+    """The caller of a hook: an agent's session, or a subagent of it.
 
-    `agent` is the word for the program ("claude"), `session` what the program calls its run, `subagent` its part of it
-    that works by itself (empty: the session itself). `process` tells two runs apart that go by one name, where that is
-    known: a session that was resumed is not the one that crashed.
+    `agent` is the name of the program ("claude"), `session` the program's name for its run, `subagent` the name of an
+    independent part of it (empty: the session itself). `process` distinguishes two runs with the same name, if it is
+    known: a resumed session is not the one that crashed.
     """
 
     agent: str
@@ -24,7 +24,7 @@ class Caller:
 
     @property
     def holder(self) -> str:
-        """The name that it holds leases by."""
+        """Return the name under which it holds leases."""
         name = f"{self.agent}:{self.session}"
         return (f"{name}/{self.subagent}" if self.subagent else name)[:MAX_HOLDER_LENGTH]
 
@@ -38,40 +38,40 @@ class Part(StrEnum):
 
 
 class Ends(StrEnum):
-    """What a program's tool makes of the ends of lines."""
+    """How a program's tool treats line endings."""
 
     AS_GIVEN = "as given"
-    """Nothing: text is found and written as it was sent."""
+    """It finds and writes text exactly as sent."""
     MOST = "most"
-    """It sees line feeds alone, and writes CRLF throughout where most ends were that."""
+    """It reads all endings as line feeds, and writes CRLF throughout if most endings were CRLF."""
     ANY = "any"
-    """It sees line feeds alone, and writes CRLF throughout where any end was that."""
+    """It reads all endings as line feeds, and writes CRLF throughout if any ending was CRLF."""
     SPOKEN = "spoken"
-    """What is sought, and what replaces it, are said in CRLF where any end of the file is that."""
+    """It converts both the text to find and its replacement to CRLF if any ending in the file is CRLF."""
     FIRST = "first"
-    """A line that is new ends as the first line of the file does; every other keeps its end."""
+    """A new line gets the ending of the file's first line; all others keep theirs."""
 
 
 class Deleting(StrEnum):
-    """What a program's tool takes along with a text that it replaces by nothing."""
+    """The text that a program's tool deletes along with a text that it replaces with nothing."""
 
     AS_GIVEN = "as given"
     """Nothing."""
     LINE_END = "line end"
-    """The end of the line, if that follows."""
+    """The line ending, if it follows."""
     WHOLE_LINES = "whole lines"
-    """The end of the line, if that follows and nothing would be left of the line."""
+    """The line ending, if it follows and nothing would be left of the line."""
 
 
 @dataclass(frozen=True, slots=True)
 class Manner:
-    """What a program's tool does beside what it was asked for: what the file will hold depends on it.
+    """The additional changes of a program's tool beyond the request: the result depends on them.
 
-    `keeps_mark`: a file that began with a byte order mark goes on doing so. `keeps_last_end`: the file ends in a line
-    end if it did before, and only then. `bends_quotes`: curly quotes are found by straight ones. `keeps_context`: a
-    line that a patch only finds stays as the file has it, even if the patch wrote it with other blanks. `reindents`:
-    where a patch has other indents than the file, what is new is indented anew. `heeds_end`: what a patch says is at
-    the end of the file is sought there alone.
+    `keeps_mark`: a file that began with a byte order mark still does. `keeps_last_end`: the file ends in a line ending
+    if and only if it did before. `bends_quotes`: straight quotes also find curly ones. `keeps_context`: a context line
+    of a patch stays as the file has it, even if the patch spells it with other blanks. `reindents`: if a patch has
+    other indents than the file, new lines are indented anew. `heeds_end`: lines that a patch marks as the end of the
+    file are sought only there.
     """
 
     ends: Ends = Ends.AS_GIVEN
@@ -89,7 +89,7 @@ TO_THE_LETTER: Final = Manner()
 
 @dataclass(frozen=True, slots=True)
 class Swap:
-    """In the file at `path`, `old` becomes `new`: at its one place, or everywhere. An empty `old` makes the file."""
+    """Replace `old` with `new` in the file at `path`: once, or everywhere. An empty `old` makes the file."""
 
     path: str
     old: str
@@ -100,7 +100,7 @@ class Swap:
 
 @dataclass(frozen=True, slots=True)
 class Whole:
-    """The file at `path` gets this content, whatever it held."""
+    """Give the file at `path` this content, regardless of its present one."""
 
     path: str
     content: str
@@ -109,7 +109,7 @@ class Whole:
 
 @dataclass(frozen=True, slots=True)
 class CellEdit:
-    """A cell of the notebook at `path`: replaced, inserted after `cell` (empty: first), or deleted."""
+    """Replace or delete a cell of the notebook at `path`, or insert one after `cell` (empty: first)."""
 
     path: str
     cell: str
@@ -120,10 +120,10 @@ class CellEdit:
 
 @dataclass(frozen=True, slots=True)
 class Hunk:
-    """Lines as a patch finds them and as it leaves them; `anchors` are lines that stand before, in order.
+    """Lines that a patch finds, and their replacement; `anchors` are lines that come before them, in order.
 
-    `at_end`: it is meant for the end of the file. `kept` are the lines that it only finds: which of `before` each is,
-    and which of `after`.
+    `at_end`: it is meant for the end of the file. `kept` are the context lines: the index of each in `before`, and in
+    `after`.
     """
 
     before: tuple[str, ...]
@@ -135,7 +135,7 @@ class Hunk:
 
 @dataclass(frozen=True, slots=True)
 class Patched:
-    """The file at `path` is changed by hunks, in order, and goes to `to` if that is another path."""
+    """Change the file at `path` by hunks, in order, and move it to `to` if that is another path."""
 
     path: str
     hunks: tuple[Hunk, ...]
@@ -145,25 +145,25 @@ class Patched:
 
 @dataclass(frozen=True, slots=True)
 class Removed:
-    """The file at `path` is deleted."""
+    """Delete the file at `path`."""
 
     path: str
 
 
 @dataclass(frozen=True, slots=True)
 class Somehow:
-    """The file or folder at `path` is written in a way that cannot be predicted."""
+    """Write the file or folder at `path` in a way that cannot be predicted."""
 
     path: str
 
 
 Wish = Swap | Whole | CellEdit | Patched | Removed | Somehow
-"""What a tool is about to do to one file. Paths are absolute, or count from the folder that the agent works in."""
+"""An intended write of a tool to one file. Paths are absolute, or relative to the agent's working folder."""
 
 
 @dataclass(frozen=True, slots=True)
 class Unclear:
-    """Why the result of a wish for the file at `path` is unknown; the agent's next `step` (empty: read it again)."""
+    """Why the result of an intended write to the file at `path` is unknown; the next `step` (empty: read again)."""
 
     why: str
     path: str = ""
@@ -180,7 +180,7 @@ class SessionBegan:
 
 @dataclass(frozen=True, slots=True)
 class PromptGiven:
-    """A person asked for something: others see it as the session's intent."""
+    """A person gave a prompt: others see it as the session's intent."""
 
     caller: Caller
     cwd: str
@@ -189,10 +189,10 @@ class PromptGiven:
 
 @dataclass(frozen=True, slots=True)
 class AboutToEdit:
-    """A tool is about to write files. `call` names the call, where the program does; `tool` is its own name.
+    """A tool is about to write files. `call` is the program's id of the call, if any; `tool` is the tool's own name.
 
-    `trouble` says why the wishes cannot be read from what was sent: nothing is known then of what will be written.
-    `is_guess`: the tool is not known, and may do something else than its words say.
+    `trouble` says why the input cannot be parsed: then the intended writes are unknown. `is_guess`: the tool is
+    unknown, and may do something other than its input suggests.
     """
 
     caller: Caller
@@ -218,14 +218,14 @@ class Edited:
 
 
 CUT: Final = "\0"
-"""Stands in a text that was shown of a file where the rest of a line was left out."""
+"""The marker, in a text that was shown of a file, for an omitted rest of a line."""
 
 
 @dataclass(frozen=True, slots=True)
 class HasRead:
     """The session has read these files with a tool of its own.
 
-    `shown` is what that gave of one, as the file has it but for a CUT, where it is known.
+    `shown` is the tool's output for a single file, equal to its text except for each CUT, if it is known.
     """
 
     caller: Caller
@@ -247,7 +247,7 @@ class AboutToRun:
 
 @dataclass(frozen=True, slots=True)
 class Ran:
-    """The command has ended. `has_failed` is as the program sees it."""
+    """The command has ended. `has_failed` is the program's judgement."""
 
     caller: Caller
     cwd: str
@@ -258,7 +258,7 @@ class Ran:
 
 @dataclass(frozen=True, slots=True)
 class SubagentBegan:
-    """A part of the session begins to work by itself; `task` is what it is to do."""
+    """A subagent of the session begins to work on its own; `task` is its task."""
 
     caller: Caller
     cwd: str
@@ -267,7 +267,7 @@ class SubagentBegan:
 
 @dataclass(frozen=True, slots=True)
 class TurnEnded:
-    """The session, or the subagent, has done what it was asked and waits."""
+    """The session, or the subagent, has finished its work and waits."""
 
     caller: Caller
     cwd: str
@@ -283,7 +283,7 @@ class SessionEnded:
 
 @dataclass(frozen=True, slots=True)
 class Unconcerned:
-    """Something that is no matter of ours."""
+    """An event without relevance here."""
 
     caller: Caller
     cwd: str
@@ -305,22 +305,22 @@ Happening = (
 
 
 class Stance(StrEnum):
-    """What we say to a tool that is about to act.
+    """The decision about a tool that is about to act.
 
-    `PASS` has no opinion: the program goes on to ask its user, or not, as it would without us. There is no word that
-    allows: whether an agent may do something at all is between it and its user.
+    `PASS` has no opinion: the program asks its user or not, as it would without Commonhold. There is no value that
+    allows: permission is a matter between the agent and its user.
     """
 
-    PASS = "pass"  # noqa: S105 - a word
+    PASS = "pass"  # noqa: S105 - no password
     DENY = "deny"
 
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """What we answer to a happening.
+    """The response to an event.
 
-    `reason` is for the model, where it is denied, or where what a tool has done already is not as it should be;
-    `context` tells it something beside. `notice` is for the person who watches.
+    `reason` is for the model, if the action is denied, or if an action that is already done has a problem; `context`
+    gives it further information. `notice` is for the person who watches.
     """
 
     stance: Stance = Stance.PASS
@@ -333,11 +333,11 @@ NOTHING: Final = Response()
 
 
 def told(*parts: str) -> str:
-    """Several things to say, one below the other."""
+    """Return several messages as one, each on its own line."""
     return "\n".join(part for part in parts if part)
 
 
 def is_about(wishes: Sequence[Wish]) -> tuple[str, ...]:
-    """The paths that wishes are about, each once."""
+    """Return the paths of intended writes, each once."""
     paths = (path for wish in wishes for path in (wish.path, wish.to if isinstance(wish, Patched) else "") if path)
     return tuple(dict.fromkeys(paths))

@@ -1,4 +1,4 @@
-"""Here-documents in a line of shell: each becomes a file that is read, for the grammar loses what follows it. Pure."""
+"""Here-documents in a line of shell, rewritten as input files, since the grammar loses the rest of their line. Pure."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -19,7 +19,7 @@ _TABS: Final = re.compile(r"^\t+", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class HereDocument:
-    """What a command gets on its input, with `$x` as it stands there; and the syntax of what is expanded in it."""
+    """A command's input, with `$x` left unexpanded; and the syntax of the expansions in it."""
 
     text: str
     expanded: tuple[Node, ...] = ()
@@ -33,18 +33,18 @@ class Line:
     documents: Sequence[HereDocument]
 
     def document(self, path: str) -> HereDocument | None:
-        """The here-document that a path stands for; None where it is a file."""
+        """Return the here-document that a path stands for; None if it is a file."""
         number = path.removeprefix(_PLACE)
         is_one = number != path and number.isdecimal() and int(number) < len(self.documents)
         return self.documents[int(number)] if is_one else None
 
 
 def line_of(text: str) -> Line:
-    """Read a line. Raises BudgetExceededError."""
+    """Parse a line. Raises BudgetExceededError."""
     source = text.encode("utf-8", "replace")
     documents: list[HereDocument] = []
     root = parse(source, SHELL).root_node
-    # Of two on one line the grammar sees the second once the first is gone.
+    # Of two here-documents on one line the grammar sees the second once the first is gone.
     for _ in range(_MOST_ROUNDS):
         parts, at = [], 0
         for operator, name, body, end in _redirects(root):
@@ -60,7 +60,7 @@ def line_of(text: str) -> Line:
 
 
 def _redirects(node: Node) -> Iterator[tuple[Node, Node, Node, Node]]:
-    """The operator of each, its word, its text, and the word that ends it; not of those inside of another."""
+    """Yield the operator, word, text and end word of each here-document; not of those nested in another."""
     if node.type == "heredoc_redirect":
         found = {child.type: child for child in node.children}
         operator = found.get("<<") or found.get("<<-")
@@ -80,7 +80,7 @@ def _document(operator: Node, name: Node, body: Node) -> HereDocument:
 
 
 def unescaped(node: Node, expanded: Iterable[Node], escaped: re.Pattern[str]) -> str:
-    """The text of a node without the backslashes of what is `escaped`; what is expanded in it stays as it stands."""
+    """Return the text of a node without the backslashes that `escaped` matches; expansions in it stay unchanged."""
     text, start = node.text or b"", node.start_byte
     parts, at = [], 0
     for each in expanded:

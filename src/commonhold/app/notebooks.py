@@ -1,4 +1,4 @@
-"""A cell of a notebook edited, and the notebook written as the tools write it: as JavaScript writes JSON."""
+"""Edit a cell of a notebook, and write the notebook as the tools do: in JavaScript's form of JSON."""
 
 import hashlib
 import json
@@ -18,7 +18,7 @@ _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 
 
 def edited(wish: CellEdit, text: str | None) -> str | Unclear:
-    """What the notebook will hold, of which this is the text now (None: there is no file)."""
+    """Return a notebook's future text, from its present `text` (None: there is no file), or why it is unclear."""
     if text is None:
         return Unclear("there is no such notebook", wish.path)
     try:
@@ -36,7 +36,7 @@ def _cells(notebook: object) -> list[Any] | None:
 
 
 def _edit(wish: CellEdit, notebook: dict[str, Any], cells: list[Any]) -> str:
-    """Edit the cells in place. The answer says why not, if not."""
+    """Edit the cells in place. Return why not, or an empty text."""
     if wish.part is Part.INSERT and not wish.cell:
         cells.insert(0, _new_cell(wish, notebook))
         return ""
@@ -96,7 +96,7 @@ def _written(notebook: dict[str, Any], before: str) -> str:
 
 
 def _json(value: Any, line: str) -> Iterator[str]:  # noqa: ANN401 - JSON
-    """The value as JSON with an indent of one; `line` is a line's end with the indent of the next."""
+    """Yield the value as JSON with an indent of one; `line` is a line ending with the indent of the next line."""
     match value:
         case dict() if value:
             yield from _items("{}", line, ([_text(key), ": ", *_json(each, line + " ")] for key, each in value.items()))
@@ -123,7 +123,7 @@ def _text(text: str) -> str:
 
 
 def _number_text(number: float) -> str:
-    """A number as JavaScript writes it: the shortest that reads back, in full between 1e-6 and 1e21."""
+    """Return a number as JavaScript writes it: the shortest exact form, with an exponent outside of 1e-6 to 1e21."""
     if number != number or abs(number) == float("inf"):  # noqa: PLR0124 - NaN
         return "null"
     if not number:

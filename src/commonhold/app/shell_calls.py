@@ -10,9 +10,9 @@ from commonhold.app.shell_scripts import Word
 
 @dataclass(frozen=True, slots=True)
 class ShellCall:
-    """A call of git: its words, as far as they stand in the text (None: known only when it runs).
+    """A call of git: its words, if they are literal in the text (None: known only when it runs).
 
-    `folder` is where the shell went before, from where it began; None where that cannot be told.
+    `folder` is where the shell went before, relative to its start; None if that is unknown.
     """
 
     argv: tuple[str | None, ...]
@@ -20,13 +20,13 @@ class ShellCall:
 
 
 def git_calls_of(argv: Sequence[str]) -> tuple[ShellCall, ...]:
-    """The calls of git that a command makes, in order, also inside of `bash -c '…'` and substitutions."""
+    """Return the calls of git that a command makes, in order, including those in `bash -c '…'` and substitutions."""
     calls = (each for each in commands_in(argv) if each.name == "git")
     return tuple(ShellCall(tuple(map(_text, each.words)), each.folder) for each in calls)
 
 
 def goes_to(argv: Sequence[str]) -> str:
-    """The folder that the first thing is done in, from where a command begins; empty: there, or it cannot be told."""
+    """Return the folder of the first command, relative to the start; empty if that is the start, or unknown."""
     first = next(iter(commands_in(argv)), None)
     if first is None or first.folder is None:
         return ""

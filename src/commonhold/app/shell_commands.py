@@ -1,4 +1,4 @@
-"""The commands in a line of shell: found in its syntax, without running anything."""
+"""Find the commands in a line of shell from its syntax, without running anything."""
 
 import posixpath
 import re
@@ -16,7 +16,7 @@ from commonhold.app.shell_wrappers import behind
 from commonhold.regions.budget import BudgetExceededError
 
 MAX_LENGTH: Final = 200_000
-"""Of a longer line nothing is told, nor of one whose syntax takes too much work to read."""
+"""A longer line is not analysed, nor one whose syntax is too costly to parse."""
 _MAX_DEPTH: Final = 4
 _MOST_READ: Final = 2 * MAX_LENGTH
 _SCRIPT_FLAG: Final = re.compile(r"-\w*c")
@@ -32,8 +32,8 @@ _ESCAPED_IN_QUOTES: Final = re.compile(r"\\([$`\"\\\n])")
 class ShellCommand:
     """One command: its name without folders, and its words (None: known only when it runs).
 
-    `folder` is where the shell went before, from where it began; None where that cannot be told. `targets` are what its
-    output is written to.
+    `folder` is where the shell went before, relative to its start; None if that is unknown. `targets` are the files
+    that its output is redirected to.
     """
 
     name: str
@@ -43,19 +43,19 @@ class ShellCommand:
 
 
 def commands_in(argv: Sequence[str]) -> tuple[ShellCommand, ...]:
-    """The commands that a command runs: those of the script, if it is a shell with one, else itself."""
+    """Return the commands that a command runs: those of the script, if it is a shell with one, or else itself."""
     return tuple(_Walk("", 0, _Known()).run(Call([Word(each) for each in argv], argv)))
 
 
 def joined(folder: str | None, then: str) -> str | None:
-    """The path of something in a folder; None where that cannot be told."""
+    """Return the path of `then` in a folder; None if that is unknown."""
     if folder is None or then.startswith("~") or then == "-":
         return None
     return then if then.startswith("/") or not folder else f"{folder}/{then}"
 
 
 def shown(argv: Sequence[str]) -> str:
-    """A command as a person would type it: the script alone, where it is a shell with nothing but that."""
+    """Return a command as a person would type it: for a shell with nothing but a script, the script alone."""
     match argv:
         case [shell, flag, script] if shell.rpartition("/")[2] in SHELLS and _SCRIPT_FLAG.fullmatch(flag):
             return script
@@ -65,14 +65,14 @@ def shown(argv: Sequence[str]) -> str:
 
 @dataclass(slots=True)
 class _Known:
-    """What all walks through a command share: the files that it has written, and how much may still be read."""
+    """The state that all walks through a command share: the files that it has written, and the remaining budget."""
 
     files: dict[str, str] = field(default_factory=dict)
     left: int = _MOST_READ
 
 
 class _Walk:
-    """One walk through a line, which remembers the folder that it went to."""
+    """One walk through a line, which tracks the current folder."""
 
     def __init__(self, folder: str | None, depth: int, known: _Known) -> None:
         self._folder = folder
@@ -81,7 +81,7 @@ class _Walk:
         self._line: Line | None = None
 
     def run(self, call: Call) -> Iterator[ShellCommand]:
-        """What one command is, behind `sudo`, `env X=1` and their like, and inside of `bash -c`."""
+        """Yield the actual commands of one call, behind `sudo`, `env X=1` and the like, and inside of `bash -c`."""
         call = call.behind(behind(call.texts))
         script = call.script(self._read)
         if script is not None and self._depth < _MAX_DEPTH and len(script) <= min(MAX_LENGTH, self._known.left):
@@ -95,7 +95,7 @@ class _Walk:
             yield from self.run(part)
 
     def through(self, line: Line) -> Iterator[ShellCommand]:
-        """The commands in a line."""
+        """Yield the commands in a line."""
         self._line = line
         yield from self._commands(line.root, None)
 
@@ -103,7 +103,7 @@ class _Walk:
         before = self._folder
         if node.type == "command":
             yield from self._of_command(node, fed)
-            fed = None  # what its words are made of gets no input of its own
+            fed = None  # substitutions in its words get no input of their own
         elif node.type == "redirected_statement":
             fed = self._fed(node, fed)
             self._remember(node, fed)
@@ -131,7 +131,7 @@ class _Walk:
                 yield from self._commands(each, None)
 
     def _fed(self, node: Node, fed: str | None) -> str | None:
-        """What a node gets on its input; `fed` where it does not say."""
+        """Return the input of a node; `fed` if it redirects none."""
         for each in node.named_children:
             if each.type == "herestring_redirect":
                 fed = _source(each.named_children[-1])
@@ -145,7 +145,7 @@ class _Walk:
         return self._line.document(name.text) if self._line and name else None
 
     def _output(self, node: Node, fed: str | None) -> str | None:
-        """What a part of a pipeline hands on, where that stands in the line."""
+        """Return the output of a part of a pipeline, if it is literal in the line."""
         if node.type == "redirected_statement":
             fed = self._fed(node, fed)
             is_kept = any(_is_for_output(each) and _target(each) for each in node.named_children)
@@ -155,7 +155,7 @@ class _Walk:
         return _call(node, self._fed(node, fed)).output() if node.type == "command" else None
 
     def _remember(self, node: Node, fed: str | None) -> None:
-        """Keep what is written to a file: a shell may run that later in the line."""
+        """Keep the text that is written to a file: a shell may run it later in the line."""
         for each in node.named_children[1:]:
             if _is_for_output(each) and (target := _target(each)):
                 text = self._output(node.named_children[0], fed)
@@ -174,7 +174,7 @@ class _Walk:
 
 def _call(node: Node, fed: str | None) -> Call:
     words = [each for each in node.named_children if each.type not in _NO_WORDS]
-    # What follows the file of a redirection belongs to the command; the grammar takes it for more of that file.
+    # Words after the file of a redirection belong to the command; the grammar assigns them to the redirection.
     for each in node.parent.named_children[1:] if node.parent and node.parent.type == "redirected_statement" else ():
         words += _named_in(each)[1:]
     return Call([_word(each) for each in words], [_source(each) for each in words], fed)
@@ -185,12 +185,12 @@ def _is_for_output(node: Node) -> bool:
 
 
 def _target(redirect: Node) -> Word | None:
-    """The file that a redirection writes; None where it reads, or goes to another stream."""
+    """Return the file that a redirection writes; None if it reads, or goes to another stream."""
     return _named(redirect) if any(child.type in _WRITING for child in redirect.children) else None
 
 
 def _named(redirect: Node) -> Word | None:
-    """The file of a redirection."""
+    """Return the file of a redirection."""
     named = _named_in(redirect)
     return _word(named[0]) if named and named[0].type != "number" else None
 
@@ -201,7 +201,7 @@ def _named_in(redirect: Node) -> list[Node]:
 
 
 def _word(node: Node) -> Word | None:
-    """What a word says; None where that depends on what is only known when it runs."""
+    """Return the value of a word; None if it is known only when the command runs."""
     match node.type:
         case "command_name" if node.named_children:
             return _word(node.named_children[0])
@@ -218,7 +218,7 @@ def _word(node: Node) -> Word | None:
 
 
 def _source(node: Node) -> str:
-    """A word without its quotes, and with what is expanded in it as it stands there."""
+    """Return a word without its quotes, and with its expansions left unexpanded."""
     match node.type:
         case "command_name" if node.named_children:
             return _source(node.named_children[0])

@@ -1,6 +1,6 @@
 """How likely a shell command writes files that it does not name, by a table of the programs in it. Pure.
 
-It decides no permission: only whose a change is that was found after several commands, and what is worth saying.
+It decides no permission: only the author of a change found after several commands, and which notices are worth showing.
 """
 
 import re
@@ -13,7 +13,7 @@ from commonhold.app.shell_writes import writes_what_it_names
 
 
 class Reach(IntEnum):
-    """What a command may write: NOTHING of its own accord, SELDOM a file that git has, or ANYTHING.
+    """The files that a command may write: NOTHING unnamed, SELDOM a tracked file, or ANYTHING.
 
     NAMED is for a path that the command itself names.
     """
@@ -86,9 +86,9 @@ _WRITING_FLAGS: Final = frozenset({"--fix", "--write", "--snapshot-update", "-u"
 
 
 def reach_of(argv: Sequence[str]) -> Reach:
-    """What a command may write beside what it names."""
+    """Return how likely a command writes files beyond those it names."""
     commands = commands_in(argv)
-    # What is redirected to a file that only the shell knows is in none of the commands.
+    # A redirection to a file that only the shell knows is in none of the commands.
     redirections = len(_REDIRECTION.findall(_HARMLESS.sub("", argv[-1]))) if len(argv) > 1 else 0
     if redirections > sum(len(command.targets) for command in commands):
         return Reach.ANYTHING
@@ -117,7 +117,7 @@ def _of_program(name: str, texts: Sequence[str]) -> Reach:
 
 
 def _of_python(texts: Sequence[str]) -> Reach:
-    """A module that is run is the program of that name; a script may do anything."""
+    """Return the reach of Python: a module counts as the program of that name; a script may do anything."""
     match texts:
         case ["-m", "http.server", *_]:
             return Reach.NOTHING
@@ -138,7 +138,7 @@ def _of_find(texts: Sequence[str]) -> Reach:
 
 
 def _of_filter(texts: Sequence[str]) -> Reach:
-    """`sed` and `sort` print, unless they are told to write."""
+    """Return the reach of `sed` and `sort`, which print unless an option makes them write."""
     writes = any(text.startswith(("-i", "--in-place", "-o", "--output")) for text in texts)
     return Reach.ANYTHING if writes else Reach.NOTHING
 
@@ -149,7 +149,7 @@ def _of_ruff(texts: Sequence[str]) -> Reach:
 
 
 def _of_runner(texts: Sequence[str]) -> Reach:
-    """A task runner does what the name of its task says."""
+    """Return the reach of a task runner, judged by the name of its task."""
     verbs = (text for text in texts if text and not text.startswith("-"))
     task = next((each for each in verbs if each not in {"run", "run-script", "exec"}), "")
     if _SERVING.fullmatch(task):
@@ -171,5 +171,5 @@ _RULES: Final[dict[str, Callable[[Sequence[str]], Reach]]] = {
 
 
 def needs_others_rights(argv: Sequence[str]) -> bool:
-    """Whether a command seems to run a program that acts as another user, or looks who owns the files of others."""
+    """Whether a command seems to run a program that acts as another user, or checks the owner of others' files."""
     return any(_OF_OTHERS.search(word) for word in argv)

@@ -1,4 +1,4 @@
-"""What a shell command shows of files: for agents that read with programs, not with a tool of their own."""
+"""The files that a shell command shows: for agents that read with programs, not with a tool of their own."""
 
 from collections.abc import Iterator, Sequence
 from typing import Final
@@ -6,13 +6,13 @@ from typing import Final
 from commonhold.app.shell_commands import ShellCommand, commands_in, joined
 
 _SHOWING: Final = frozenset({"cat", "bat", "batcat", "nl", "less", "more", "head", "tail", "sed"})
-"""Programs that show text as it is in a file. A part counts as the whole: who sees one knows that there is more."""
+"""Programs that show a file's text. A part counts as the whole: its reader knows that there is more."""
 
 
 def shown_by(argv: Sequence[str]) -> tuple[str, ...]:
-    """The paths that a command shows, from the folder that it runs in; some may be no files.
+    """Return the paths that a command shows, relative to the folder in which it runs; some may be no files.
 
-    Nothing where any of its output goes to a file.
+    Nothing is returned if any of its output goes to a file.
     """
     commands = commands_in(argv)
     if any(not target.text.startswith("/dev/") for command in commands for target in command.targets):

@@ -1,4 +1,4 @@
-"""The script that a command in a line of shell runs: of `bash -c`, of a here-document, of a file just written. Pure."""
+"""The script that a command in a line of shell runs: from `bash -c`, a here-document, or a file just written. Pure."""
 
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -11,13 +11,13 @@ _SOURCING: Final = frozenset({".", "source"})
 _FINDING: Final = frozenset({"-exec", "-execdir", "-ok", "-okdir"})
 _PRINTED: Final = re.compile(r"%[sb](?:\\n)?")
 Read = Callable[[str | None], str | None]
-"""The text of a file that the line has written; None where it has written none of that name."""
+"""A function that returns the text of a file that the line has written; None if it has written no such file."""
 _FLAGS_OF_ECHO: Final = frozenset({"-n", "-e", "-E", "-ne", "-en"})
 
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A word as it stands in the line. What a pattern stands for is only known where the files are."""
+    """A literal word of the line. The matches of a pattern are only known from the file system."""
 
     text: str
     is_pattern: bool = False
@@ -25,9 +25,9 @@ class Word:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """The words of one command (None: known only when it runs), and each as it stands in the line, without quotes.
+    """The words of one command (None: known only when it runs), and their source texts, without quotes.
 
-    `fed` is what the command gets on its input, None where that does not stand in the line.
+    `fed` is the command's input, None if it is not literal in the line.
     """
 
     words: Sequence[Word | None]
@@ -36,20 +36,20 @@ class Call:
 
     @property
     def texts(self) -> tuple[str | None, ...]:
-        """The words, with what is a pattern as it stands there."""
+        """Return the words, with patterns left unexpanded."""
         return tuple(word.text if word else None for word in self.words)
 
     @property
     def name(self) -> str:
-        """Its program without folders; empty where that is not known."""
+        """Return its program without folders; empty if it is unknown."""
         return (self.texts[0] or "").rpartition("/")[2] if self.words else ""
 
     def behind(self, count: int) -> "Call":
-        """The same without its first words."""
+        """Return the same call without its first words."""
         return Call(self.words[count:], self.sources[count:], self.fed)
 
     def script(self, read: Read) -> str | None:
-        """The text that it runs as a shell would; None where there is none to be read."""
+        """Return the text that it runs as a shell would; None if there is none, or it is unknown."""
         if self.name == "eval":
             return " ".join(self.sources[1:])
         if self.name in SHELLS:
@@ -66,7 +66,7 @@ class Call:
         return self.fed if "s" in letters or at >= len(self.texts) else read(self.texts[at])
 
     def parts(self) -> "Iterator[Call]":
-        """The commands that `find` runs: with what it has found in place of `{}`, which is known only then."""
+        """Yield the commands that `find` runs; words with `{}` are unknown until it runs, as the files are."""
         texts = self.texts
         for at, text in enumerate(texts if self.name == "find" else ()):
             if text in _FINDING:
@@ -75,7 +75,7 @@ class Call:
                 yield Call(words, self.sources[at + 1 : end])
 
     def output(self) -> str | None:
-        """What it prints, where that stands in the line."""
+        """Return its output, if it is literal in the line."""
         words = list(self.sources[1:])
         match self.name:
             case "cat" if all(text == "-" for text in self.texts[1:]):

@@ -1,4 +1,4 @@
-"""What programs such as `sudo`, `env` and `xargs` run: the words behind their own, by one table. Pure."""
+"""The commands that programs such as `sudo`, `env` and `xargs` run: the words after their own, by one table. Pure."""
 
 import re
 from collections.abc import Sequence
@@ -8,9 +8,9 @@ from typing import Final
 
 @dataclass(frozen=True, slots=True)
 class _Wrapper:
-    """The options that take a value, by their letters and their long names, and what stands before the command.
+    """The options that take a value, by their letters and their long names, and the words before the command.
 
-    `words` are so many words of its own, or one of these words.
+    `words` is the number of its own words there, or a set of which one must be there.
     """
 
     letters: str = ""
@@ -48,7 +48,7 @@ _WRAPPERS: Final = {
 
 
 def behind(texts: Sequence[str | None]) -> int:
-    """Where the command begins in these words (None: known only when they run): behind all that only runs it."""
+    """Return the index of the actual command in these words (None: known only when they run), after all wrappers."""
     at = 0
     while at < len(texts) and (wrapper := _WRAPPERS.get(_name(texts[at]))):
         then = _skipped(texts, at + 1, wrapper)
@@ -63,7 +63,7 @@ def _name(text: str | None) -> str:
 
 
 def _skipped(texts: Sequence[str | None], at: int, wrapper: _Wrapper) -> int | None:
-    """Behind the wrapper's own words; None where it runs no command."""
+    """Return the index after the wrapper's own words; None if it runs no command."""
     at = _behind_options(texts, at, wrapper)
     if isinstance(wrapper.words, int):
         return at + wrapper.words

@@ -1,4 +1,4 @@
-"""Which files a shell command plainly writes: told from its words, by one table. What is not plain is left out."""
+"""The files that a shell command clearly writes: derived from its words, by one table. Unclear ones are left out."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -24,9 +24,9 @@ _NAMING: Final = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A path that is written, from the folder that the command runs in; a pattern stands for the files that match.
+    """A path that is written, relative to the command's folder; a pattern stands for the files that match.
 
-    `is_replaced`: what is there goes, also if it is a folder, and something else may come in its place.
+    `is_replaced`: the present content goes, even if it is a folder, and something else may come in its place.
     """
 
     path: str
@@ -35,13 +35,13 @@ class Target:
 
 
 def targets_of(argv: Sequence[str]) -> tuple[Target, ...]:
-    """What a command writes, each once, in order."""
+    """Return the files that a command writes, each once, in order."""
     found = (_placed(command, word) for command in commands_in(argv) for word in _written(command))
     return tuple(dict.fromkeys(target for target in found if target))
 
 
 def writes_what_it_names(command: ShellCommand) -> bool:
-    """Whether a command writes just what `targets_of` says of it: some files, and no others."""
+    """Whether a command writes exactly the files that `targets_of` returns: at least one, and no others."""
     return command.name in _NAMING and any(_written(command))
 
 
@@ -60,13 +60,13 @@ def _written(command: ShellCommand) -> Iterator[Word]:
 
 
 def _files(words: Words) -> Words:
-    """All that is no option."""
+    """Return all words that are no options."""
     at = words.index(_SEPARATOR) if _SEPARATOR in words else len(words)
     return [*(word for word in words[:at] if not word.text.startswith("-")), *words[at + 1 :]]
 
 
 def _after_options(words: Words, valued: str) -> tuple[Words, dict[str, str]]:
-    """What is left without the options, and the values of those of one letter that take one."""
+    """Return the words without options, and the values of one-letter options that take one."""
     rest, values, pending = [], {}, ""
     for word in words:
         text = word.text
@@ -83,7 +83,7 @@ def _after_options(words: Words, valued: str) -> tuple[Words, dict[str, str]]:
 
 
 def _last(words: Words) -> Words:
-    """Where `cp` and its like put things: a file, or a folder in which they are under their own names."""
+    """Return the targets of `cp` and the like: a file, or the sources' own names in a folder."""
     rest, values = _after_options(words, "tmogS")
     if "t" in values:
         return [Word(f"{values['t'].rstrip('/')}/{_name(word)}") for word in rest]
@@ -95,7 +95,7 @@ def _last(words: Words) -> Words:
 
 
 def _moved(words: Words) -> Words:
-    """`mv` takes away what it moves."""
+    """Return the files that `mv` writes or removes."""
     rest, values = _after_options(words, "tS")
     return [*(rest if "t" in values else rest[:-1]), *_last(words)]
 
@@ -115,7 +115,7 @@ def _edited_by_sed(words: Words) -> Words:
 def _edited_by_perl(words: Words) -> Words:
     if not any(_has_letter(word, "i") for word in words):
         return []
-    return _files(words)[1:]  # behind the script, or the file that it is in
+    return _files(words)[1:]  # after the script, or the script's file
 
 
 def _has_letter(word: Word, letter: str) -> bool:
@@ -124,7 +124,7 @@ def _has_letter(word: Word, letter: str) -> bool:
 
 
 def _written_with(*flags: str) -> Callable[[Words], Words]:
-    """The files that a formatter rewrites when one of `flags` says so; without flags it always does."""
+    """Return a rule for a formatter that rewrites files if one of `flags` is given; without `flags` it always does."""
 
     def rule(words: Words) -> Words:
         texts = {word.text for word in words}
@@ -134,7 +134,7 @@ def _written_with(*flags: str) -> Callable[[Words], Words]:
 
 
 def _given_to(*flags: str) -> Callable[[Words], Words]:
-    """What stands behind one of `flags`."""
+    """Return a rule for the words that follow one of `flags`."""
 
     def rule(words: Words) -> Words:
         return [then for flag, then in pairwise(words) if flag.text in flags]
@@ -152,7 +152,7 @@ def _of_patch(words: Words) -> Words:
 
 
 def _when(*cases: tuple[str, str]) -> Callable[[Words], Words]:
-    """Files of its own that a program writes, by its first words: `add *` is `add` with something to add."""
+    """Return a rule for a program's own files, by its first words: `add *` is `add` with an argument."""
     table = {verb: files.split() for verbs, files in cases for verb in verbs.split(", ")}
 
     def rule(words: Words) -> Words:

@@ -7,7 +7,7 @@ from typing import Protocol
 
 @dataclass(frozen=True, slots=True)
 class Diagnostic:
-    """One complaint: `line` counts from 1, `code` is the checker's own word for the rule."""
+    """One type error: `line` counts from 1, `code` is the checker's own name of the rule."""
 
     path: str
     line: int
@@ -17,10 +17,10 @@ class Diagnostic:
 
 @dataclass(frozen=True, slots=True)
 class TypeReport:
-    """What a checker newly says. `checker` names it and its version; `why`: why it could not be asked, or not fully.
+    """A checker's new type errors. `checker` is its name and version; `why` says why it could not run, or not fully.
 
-    `is_missing`: it is not installed. `doctor` says so; who writes can do nothing about it and need not hear of it.
-    `unchecked` are new complaints of files that the project leaves out of its own type checks: no reason to refuse.
+    `is_missing`: it is not installed. `doctor` reports that; a committer can do nothing about it and gets no notice.
+    `unchecked` are new errors in files that the project excludes from its own type checks: no reason to refuse.
     """
 
     new: tuple[Diagnostic, ...] = ()
@@ -31,16 +31,17 @@ class TypeReport:
 
 
 class TypeChecker(Protocol):
-    """A type checker that knows one working tree. It may be slow to start; it is asked outside of all transactions."""
+    """A type checker for one working tree. It may be slow to start; it runs outside of all transactions."""
 
     def compare(self, changes: Mapping[str, bytes | None], also: Collection[str] = ()) -> TypeReport:
-        """What it says of the files in `changes` and in `also` once the changes are made, less what it says before.
+        """Return the new type errors of the files in `changes` and in `also`, compared with those before the changes.
 
-        `changes` has the new bytes by path, None for a file that goes. Nothing is written into the working tree. Lines
-        are those after the changes. One that is missing, dies or takes too long is told of in `why`, never raised.
+        `changes` has the new bytes by path, None for a deleted file. Nothing is written into the working tree. Lines
+        are those after the changes. A checker that is missing, dies or takes too long is reported in `why`, never
+        raised.
         """
         ...
 
     def close(self) -> None:
-        """End the processes that it started; idempotent."""
+        """Stop the processes that it started; idempotent."""
         ...

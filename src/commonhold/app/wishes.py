@@ -1,4 +1,4 @@
-"""What a tool's wish makes of a file: foretold from the file as it is, before the tool has touched it."""
+"""Predict the effect of a tool's intended write on a file, from the file's present content, before the tool runs."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import assert_never
@@ -12,11 +12,11 @@ from commonhold.domain.texts import MARK
 
 
 def result(wish: Wish, content: bytes | None) -> bytes | Unclear | None:
-    """What the file will hold once the tool has done its work; None: it will be gone.
+    """Return the content of the file after the tool's write; None if it will be gone.
 
-    `content` is what it holds now (None: there is none). What cannot be foretold is Unclear: the tool may look further
-    than we do for text that is not there to the letter, and nobody knows what it would change then. The id of a
-    notebook's new cell is the program's to choose, so a stand-in is foretold for it.
+    `content` is its present content (None: there is no file). A write that cannot be predicted is Unclear: the tool may
+    search more loosely than this for a text that is not in the file exactly, and its change is unknown then. The
+    program chooses the id of a notebook's new cell, so the prediction has a placeholder.
     """
     if isinstance(wish, Somehow):
         return Unclear("it is not known how the tool writes it", wish.path)
@@ -32,10 +32,10 @@ def result(wish: Wish, content: bytes | None) -> bytes | Unclear | None:
 
 
 def results(wishes: Sequence[Wish], load: Callable[[str], bytes | None]) -> Mapping[str, bytes | None] | Unclear:
-    """What each file will hold once the wishes were done one after the other; None: it will be gone.
+    """Return each file's content after all intended writes, in order; None if it will be gone.
 
-    `load` gives what a file holds now. A file that is moved is gone from where it was. Two wishes are about one file if
-    their paths are written alike.
+    `load` returns a file's present content. A moved file is gone from its old place. Two writes are to the same file if
+    their paths are spelled the same.
     """
     found: dict[str, bytes | None] = {}
     for wish in wishes:

@@ -1,4 +1,4 @@
-"""What a session can do that has to do with what files become: judge it, write it, record it."""
+"""The use cases that concern the content of files: judge it, write it, record it."""
 
 from commonhold.app.adopting import Adopting
 from commonhold.app.attendance import Attendance
@@ -24,10 +24,10 @@ from commonhold.merging.merge import merge
 
 
 class Writing:
-    """The use cases that write, each with what it needs."""
+    """The use cases that write, each with its dependencies."""
 
     def __init__(self, uses: UseCases) -> None:
-        """Put them together, on those that do not write."""
+        """Compose them from the use cases that do not write."""
         self._uses = uses
         self._insight = insight = uses.surroundings.see()
         place, options, leases, works = uses.place, uses.options, uses.leases, uses.works
@@ -37,7 +37,7 @@ class Writing:
         planner = Planner(place.files, uses.reading, past, self._joining, self._crossing(insight))
         reliance = Reliance(planner, options.policies)
         judging = Judging(place, planner, uses.values, options.policies, reliance)
-        # Of what is written already neither a type checker nor a test can tell how it was before.
+        # For files that are already written, no type checker or test can run on the earlier state.
         awaited = self._planner_on(self._crossing(Insight(insight.index) if insight else None))
         owing = Owing(place, awaited)
         self.own_plans = OwnPlans(place.store, planner, owing, reliance)
@@ -62,7 +62,7 @@ class Writing:
         return Crossing(insight, self._uses.reading.look, self._uses.options.policies) if insight else None
 
     def _planner_on(self, crossing: Crossing | None) -> PlannerOf:
-        """Who plans on files as they were before they were written."""
+        """Return a factory of planners for files in the state before they were written."""
 
         def planner_of(files: Files) -> Planner:
             return Planner(files, Reading(files, self._uses.read_set), self._past, self._joining, crossing)
@@ -70,6 +70,6 @@ class Writing:
         return planner_of
 
     def close(self) -> None:
-        """Let go of what other files are seen with."""
+        """Close the index and the type checker."""
         if self._insight is not None:
             self._insight.close()
