@@ -1,6 +1,6 @@
 """Concurrency control for AI coding agents: leases on regions, validated commits, nothing lost.
 
-`commonhold.open(".", agent="agent-1")` gives a `Commonhold`: read regions, then commit a `Changeset` of `Edit`s with
+`commonhold.open(".", agent="agent-1")` returns a `Commonhold`: read regions, then commit a `Changeset` of `Edit`s with
 the hashes that were read, or `hold` a lease for the length of a block. README.md shows it.
 """
 
@@ -175,7 +175,7 @@ __all__ = [
 ]
 __version__ = "0.1.0"
 
-# Where each name lives. All are loaded on first use: the command line and the hooks must start in milliseconds.
+# The home module of each name. All are loaded on first use: the command line and hooks must start in milliseconds.
 _HOMES = {
     "commonhold.app.answers": "AcquireAnswer AdoptAnswer CommitAnswer LeaseAnswer MergedRegion Needed News Next"
     " Obstacle Piece PutAnswer RegionHash RegionText Repair RepairRegion ReviewAnswer Unmerged WaiveAnswer",
@@ -205,11 +205,11 @@ _HOMES = {
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names.split()}
 
 
-# A checker that saw this would take any name for a public one.
+# Hidden from type checkers: with this in view they would accept any name as a public one.
 if not TYPE_CHECKING:
 
     def __getattr__(name: str) -> object:
-        """A public name, loaded on first use."""
+        """Return a public name, loaded on first use."""
         if name not in _HOME_OF:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         value: object = getattr(import_module(_HOME_OF[name]), "open_session" if name == "open" else name)

@@ -1,4 +1,4 @@
-"""The composition root: a repository on disk becomes a service."""
+"""The composition root: builds a service for a repository on disk."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ if TYPE_CHECKING:
 
 
 def open_repository(path: str = ".", *, agent: str | None = None, at_step: Step = no_step) -> Service:
-    """The service for the repository around `path`, in this process, for the agent session named `agent`.
+    """Return the service for the repository around `path`, in this process, for the agent session named `agent`.
 
-    Without an agent only questions can be asked. Nothing is written before the first call that has to.
+    Without an agent it only answers queries. Nothing is written before the first call that must write.
     """
     repository = find_repository(path)
     return compose(repository, load_settings(repository.root), agent=agent, at_step=at_step)
@@ -46,10 +46,10 @@ def open_repository(path: str = ".", *, agent: str | None = None, at_step: Step 
 
 @dataclass(frozen=True, slots=True)
 class Shared:
-    """What the services of one process share: the open `store`, what they `see` other files with, and their `turns`.
+    """The parts that the services of one process share: the open `store`, their insight (`see`), and their `turns`.
 
-    `signs` tell when their holders called last; `plans_of` says who plans commits, given who does so in this process.
-    Where they have `put_off`, this process lives on, and has what is put off examined.
+    `signs` are the last calls of their holders; `plans_of` returns the maker of plans, given that of this process. With
+    `put_off`, this process lives on, and examines the changes that were put off.
     """
 
     store: SqliteStore | None = None
@@ -69,10 +69,10 @@ def compose(
     umask: int | None = None,
     shared: Shared | None = None,
 ) -> Service:
-    """Put the parts together for a repository that was found.
+    """Compose the service for a repository that was found.
 
-    `umask` is that of the process that it is done for, where that is another. `shared` is what other services of this
-    process use as well; without it, this one has everything for itself.
+    `umask` is that of the process on whose behalf it works, if that is another. `shared` are the parts that other
+    services of this process use as well; without it, this one has its own.
     """
     shared = shared or Shared()
     TRIALS.is_quick = parse_trials.is_quick
@@ -104,11 +104,11 @@ def compose(
 
 
 def reset_state(repository: Repository, by: str) -> bool:
-    """Take a state that has lost events into use again, with nothing leased; return whether it had lost any.
+    """Reset a state that has lost events, with nothing leased; return whether it had lost any.
 
-    Raises StoreError, as `STORE_OWNED` while a daemon serves the repository.
+    Raises StoreError, such as `STORE_OWNED` while a daemon serves the repository.
     """
-    # Loaded here: hardly anybody ever needs it.
+    # Loaded here: it is hardly ever needed.
     from commonhold.adapters.sqlite.reset import reset  # noqa: PLC0415
     from commonhold.app.resetting import reset_events  # noqa: PLC0415
 
@@ -116,19 +116,19 @@ def reset_state(repository: Repository, by: str) -> bool:
 
 
 def registry_of(repository: Repository, settings: Settings) -> Registry:
-    """The leases of a repository whose settings name a store of their own. Raises as `open_registry`."""
+    """Return the leases of a repository whose settings name a store for them. Raises as `open_registry`."""
     return open_registry(settings.store, settings.namespace or name_of(repository), repository.state_folder)
 
 
 def open_insight(
     repository: Repository, settings: Settings, *, keeps_index: bool = True, types: TypeChecker | None = None
 ) -> Insight:
-    """What can be seen of the other files of a repository. Nothing is opened or started before it is asked.
+    """Return the insight into the other files of a repository. Nothing is opened or started before its first use.
 
-    `keeps_index`: this process writes down which file has which summary, for whoever looks next. `types` is the type
-    checker to ask, if that is not one of this process.
+    `keeps_index`: this process writes the summary of each file to the index, for later readers. `types` is the type
+    checker to use, if that is not one of this process.
     """
-    # Loaded here, as below: to look at one file, or to lease it, no other needs to be seen.
+    # Loaded here, as below: reading or leasing one file needs no insight into others.
     from commonhold.adapters.index.index import index_at  # noqa: PLC0415
     from commonhold.adapters.typecheck import open_checkers  # noqa: PLC0415
     from commonhold.app.crossing import Insight  # noqa: PLC0415
@@ -141,7 +141,7 @@ def open_insight(
 
 
 def _tests_of(root: str, command: str, paths: Sequence[str]) -> Check:
-    """The check that runs the tests at these paths on a copy of the working tree."""
+    """Return the check that runs the tests at these paths on a copy of the working tree."""
     from commonhold.adapters.checks import TESTS, CommandCheck  # noqa: PLC0415
     from commonhold.adapters.git.running import Git  # noqa: PLC0415
     from commonhold.adapters.git.working_copy import WorkingCopy  # noqa: PLC0415
@@ -150,22 +150,22 @@ def _tests_of(root: str, command: str, paths: Sequence[str]) -> Check:
 
 
 def name_of(repository: Repository) -> str:
-    """The name that the leases of a repository are shared by, unless the settings give another: its folder's."""
+    """Return the name under which a repository's leases are shared, unless the settings name one: its folder's."""
     place = Path(repository.state_folder).parent
     return (place.parent if place.name == ".git" else place).name
 
 
 def open_registry(url: str, namespace: str, folder: str) -> Registry:
-    """Where leases are kept, by URL. The newest event that this machine was told of is kept in `folder`.
+    """Return the leases at a URL. The newest event that this machine has seen there is kept in `folder`.
 
-    Raises InputError `STORE_URL_INVALID`, StoreError where it cannot be used.
+    Raises InputError `STORE_URL_INVALID`, StoreError if the store cannot be used.
     """
     scheme = urlsplit(url).scheme
     seen = Seen(place_of(folder, url, namespace))
     if scheme == "sqlite" and url != "sqlite:":
         return TableRegistry(SqliteStore(url.removeprefix("sqlite:")), SystemClock())
     if scheme in ("postgresql", "postgres"):
-        # An extra: psycopg may not be there, and open_postgres says so.
+        # An extra: psycopg may be missing, and open_postgres says so.
         from commonhold.adapters.postgres import open_postgres  # noqa: PLC0415
 
         tables = open_postgres(url, namespace, seen=seen)
@@ -173,7 +173,7 @@ def open_registry(url: str, namespace: str, folder: str) -> Registry:
 
         return PostgresRegistry(tables)
     if scheme in ("redis", "rediss", "unix"):
-        from commonhold.adapters.redis import open_redis  # noqa: PLC0415 - an extra: redis may not be there
+        from commonhold.adapters.redis import open_redis  # noqa: PLC0415 - an extra: redis may be missing
 
         return open_redis(url, namespace, seen=seen)
     raise InputError(

@@ -26,13 +26,13 @@ from commonhold.domain.lease import DEFAULT_TTL_SECONDS, MAX_TTL_SECONDS
 _DAY: Final = 86400.0
 _OWN: Final = "commonhold.toml"
 FILES: Final = (_OWN, "pyproject.toml")
-"""Where settings are, at the root of a repository; the first that is there says all."""
+"""The settings files, at the root of a repository; only the first that exists is read."""
 MOST_BYTES: Final = 1_000_000
-"""A larger file is none of settings: it is neither read nor parsed."""
+"""A larger file is rejected: it is neither read whole nor parsed."""
 MOST_ENTRIES: Final = 10_000
-"""So many entries a list or a table of patterns may have."""
+"""The most entries that a list or a table of patterns may have."""
 _LONGEST_REASON: Final = 500
-# At a pipe that somebody has put in the place of a file nobody must wait.
+# An agent may have replaced the file with a pipe: a read must not block on it.
 _READ_FLAGS: Final = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
 _MOST_KEPT: Final = 64
 _SERVERS: Final = ("postgresql://", "postgres://", "redis://", "rediss://")
@@ -49,7 +49,7 @@ _LIMITS: Final[dict[str, tuple[float, float]]] = {
 
 
 class Shell(StrEnum):
-    """What becomes of agents' shell commands."""
+    """The treatment of agents' shell commands."""
 
     SANDBOX = "sandbox"
     WATCH = "watch"
@@ -57,7 +57,7 @@ class Shell(StrEnum):
 
 
 class WhenDown(StrEnum):
-    """What becomes of an agent's doings where nobody can judge them."""
+    """The treatment of an agent's actions while no daemon can judge them."""
 
     BLOCK = "block"
     ALLOW = "allow"
@@ -65,25 +65,25 @@ class WhenDown(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What a project may choose.
+    """The settings of a project.
 
-    `ttl_seconds`: how long a lease lasts unless it says otherwise. `patience_seconds`: how long a place in line lasts
-    without a sign of life. `max_file_bytes`: larger files are leased, not read. `retention_days`: how long the bytes
-    that were read and overwritten are kept. `store`: where leases are kept (a URL; empty: beside the repository), and
-    `namespace`: whom they are shared with there (empty: the folder's name). `daemon`: whether a process that serves
-    the repository is started by itself. `durability`: "full", or "normal" to measure what full costs: after a loss of
-    power the last grants may be gone then, and their fences given out again. `policies`: by pattern, which keys must
-    be held before they are changed. `merge`: whether an edit whose base has moved may be merged, a word for all keys
-    or words by pattern. `reads`: whether new text is refused that uses code whose body another changed since it was
-    read, or its author is just told so, in the same way. `suspicion`: what becomes of a change that may concern others
-    of whom only a name tells, in the same way. `types`: whether type checkers are asked, where they are found, about
-    what a change breaks. `index`: whether the daemon has all files read in the background, so that the first question
-    about others finds them read. `tests`: the command that runs the tests that a change may concern, with `{tests}` for
-    their files; a user chooses it (COMMONHOLD_TESTS), no repository does. `ignore`: patterns, as in .gitignore, of
-    files that are left alone. `writable`: read, and of no effect any more. `shell`: whether shell commands of agents
-    are kept from what others hold, or only watched, or neither. `when_down`: whether they run where nobody answers.
-    `release`: whether what an agent edited stays leased to it to the end of its turn, or of each edit; at most
-    `idle_seconds` after its last sign of life.
+    `ttl_seconds`: how long a lease lasts by default. `patience_seconds`: how long a place in line lasts without a sign
+    of life. `max_file_bytes`: larger files are leased, not read. `retention_days`: how long the bytes that were read
+    and overwritten are kept. `store`: where leases are kept (a URL; empty: beside the repository), and `namespace`: the
+    name under which they are shared there (empty: the folder's name). `daemon`: whether a process that serves the
+    repository is started automatically. `durability`: "full", or "normal" to measure the cost of full: after a loss of
+    power the last grants may be gone then, and their fences given out again. `policies`: by pattern, which keys must be
+    held before they are changed. `merge`: whether an edit whose base has changed may be merged, a word for all keys or
+    words by pattern. `reads`: whether new text that uses code whose body another changed since it was read is refused,
+    or its author only gets a notice, in the same way. `suspicion`: the treatment of a change that others are suspected
+    to depend on, by name only, in the same way. `types`: whether type checkers, if there are any, are used to find what
+    a change breaks. `index`: whether the daemon reads all files in the background, so that the first question about
+    others finds them read. `tests`: the command that runs the tests that a change may affect, with `{tests}` for their
+    files; a user chooses it (COMMONHOLD_TESTS), no repository does. `ignore`: patterns, as in .gitignore, of files that
+    are left alone. `writable`: accepted, and without effect now. `shell`: whether shell commands of agents are kept
+    from writing files that others hold, or only watched, or neither. `when_down`: whether they run while no daemon
+    answers. `release`: whether the regions that an agent edited stay leased to it to the end of its turn, or of each
+    edit; at most `idle_seconds` after its last sign of life.
     """
 
     ttl_seconds: float = DEFAULT_TTL_SECONDS
@@ -109,7 +109,7 @@ class Settings:
     idle_seconds: float = IDLE_SECONDS
 
     def options(self, host: str = "") -> Options:
-        """The part that the use cases follow, on the machine named `host`."""
+        """Return the part that the use cases need, on the machine named `host`."""
         by_pattern = {pattern_key(pattern): Policy(word) for pattern, word in self.policies.items()}
         merging = {pattern_key(pattern): Merging(word) for pattern, word in _by_pattern(self.merge).items()}
         rereading = {pattern_key(pattern): Rereading(word) for pattern, word in _by_pattern(self.reads).items()}
@@ -123,14 +123,14 @@ class Settings:
 
 
 def _by_pattern(words: str | Mapping[str, str]) -> Mapping[str, str]:
-    """The words by pattern: one alone is for everything."""
+    """Return the words by pattern: a single word is for everything."""
     return {_EVERYWHERE: words} if isinstance(words, str) else words
 
 
 def load_settings(root: str, **choices: object) -> Settings:
-    """The settings of the repository at `root`: `choices` that are not None win, then the environment, then the files.
+    """Return the settings of the repository at `root`: `choices` that are not None override all others.
 
-    Raises InputError `CONFIG_INVALID`.
+    The environment comes next, then the files. Raises InputError `CONFIG_INVALID`.
     """
     chosen = _from_environment() | {name: value for name, value in choices.items() if value is not None}
     for name, value in chosen.items():
@@ -139,9 +139,9 @@ def load_settings(root: str, **choices: object) -> Settings:
 
 
 def origins(root: str, **choices: object) -> dict[str, str]:
-    """Where the value of each setting comes from, for those that are not the default: the name of a file or a variable.
+    """Return the origin of each setting that is not the default: the name of a file or a variable, or "option".
 
-    Of `choices` it is "option". Raises InputError `CONFIG_INVALID`.
+    "option" stands for `choices`. Raises InputError `CONFIG_INVALID`.
     """
     there = next((path for path in (Path(root, name) for name in FILES) if path.is_file()), None)
     said = {} if there is None else dict.fromkeys(_named_in(there), there.name)
@@ -151,7 +151,7 @@ def origins(root: str, **choices: object) -> dict[str, str]:
 
 
 def _named_in(path: Path) -> Iterator[str]:
-    """The settings that a file names, whatever it says of them."""
+    """Yield the settings that a file names, with any value."""
     from commonhold.regions.toml import parse_toml  # noqa: PLC0415 - as below
 
     try:
@@ -164,7 +164,7 @@ def _named_in(path: Path) -> Iterator[str]:
 
 
 def _from_environment() -> dict[str, object]:
-    """What the variables say: COMMONHOLD_STORE, _NAMESPACE, _DURABILITY, _TYPES and _DAEMON."""
+    """Return the settings in the environment: COMMONHOLD_STORE, _NAMESPACE, _DURABILITY, _TYPES, _TESTS and _DAEMON."""
     chosen: dict[str, object] = {}
     for name in ("store", "namespace", "durability", "types", "tests"):
         if text := os.environ.get(f"COMMONHOLD_{name.upper()}"):
@@ -177,12 +177,12 @@ def _from_environment() -> dict[str, object]:
 
 
 def is_masked() -> bool:
-    """Whether this runs in a shell command to which others' files are read-only, as would be a daemon begun here."""
+    """Whether this runs in a shell command that sees others' files as read-only; a daemon started here would, too."""
     return bool(os.environ.get("COMMONHOLD_MASKED"))
 
 
 def _from_files(root: str) -> Settings:
-    """What `commonhold.toml` says, else `pyproject.toml`."""
+    """Return the settings in `commonhold.toml`, or else in `pyproject.toml`."""
     for name in FILES:
         path = Path(root, name)
         if path.is_file():
@@ -194,7 +194,7 @@ def _from_files(root: str) -> Settings:
 
 
 def _content(path: Path) -> bytes:
-    """The bytes of a settings file, which any agent may have written: no pipe is waited for, nothing endless read."""
+    """Return the bytes of a settings file. Any agent may have written it: no pipe or endless file can block this."""
     try:
         with os.fdopen(os.open(path, _READ_FLAGS), "rb") as file:
             is_regular = stat.S_ISREG(os.fstat(file.fileno()).st_mode)
@@ -208,9 +208,9 @@ def _content(path: Path) -> bytes:
 
 @lru_cache(maxsize=_MOST_KEPT)
 def _said_by(path: Path, content: bytes) -> Settings | str:
-    """What a file of this content says, or why it cannot be used.
+    """Return the settings in this content, or why they are invalid.
 
-    It is asked for with every call, and most files stay as they are: those that cannot be used, too.
+    Every call needs them, and most files stay unchanged, including the invalid ones: so both results are cached.
     """
     try:
         from commonhold.regions.toml import parse_toml  # noqa: PLC0415 - most repositories have no such file
@@ -241,7 +241,7 @@ def _settings(path: Path, table: object) -> Settings:
 
 
 def _check_server(path: Path, store: str) -> None:
-    """A repository may name a server. Folders and sockets of this machine are for its user to choose."""
+    """Raise InputError if a repository names a folder or socket of this machine: only the user may choose those."""
     if store and not store.startswith(_SERVERS):
         raise _invalid(path, "store names no server; set COMMONHOLD_STORE for a store of this machine")
 

@@ -1,1 +1,1 @@
-"""Use cases. They speak to the world through the ports and know no file, database or clock of their own."""
+"""Use cases. They reach the outside world through the ports, and know no concrete file, database or clock."""

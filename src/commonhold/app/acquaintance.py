@@ -1,4 +1,4 @@
-"""Whether a session knows what it is about to write over: region by region, by what it was shown last."""
+"""Whether a session knows the content that it is about to overwrite: for each region, by its last read."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -11,22 +11,22 @@ from commonhold.domain.keys import Key
 from commonhold.domain.refusal import Refusal
 
 Fresh = Callable[[Key], Stale]
-"""What is at a key now."""
+"""A function that returns the present state at a key."""
 
 
 @dataclass(frozen=True, slots=True)
 class Acquaintance:
-    """What a session has seen of a working tree. `fresh` shows what is there now."""
+    """A session's reads in a working tree. `fresh` returns the present state."""
 
     holder: str
     worktree: str
     fresh: Fresh
 
     def strangers(self, reader: Reader, keys: Iterable[Key], blind: Collection[str]) -> Rejected | None:
-        """What of `keys` is not what the session saw last.
+        """Return a rejection for those of `keys` that differ from the session's last read.
 
-        What it never saw, or in part only, is taken for known, since its tool had to name what it replaces, but not in
-        the files that are overwritten `blind`.
+        A region that it never read, or only in part, counts as known, since its tool had to name the replaced text; but
+        not in the files that are overwritten `blind`.
         """
         wanted = tuple(dict.fromkeys(keys))
         memory = self._memory(reader, wanted)
@@ -42,7 +42,7 @@ class Acquaintance:
         return Memory(reader, (self.holder, self.worktree), keys)
 
     def _knows_parts(self, reader: Reader, now: Stale) -> bool:
-        """Whether it is a file that the session knows region by region, be it that it wrote some of them itself."""
+        """Whether `now` is a file that the session knows region by region, including regions that it wrote itself."""
         if now.source is None or now.region is not now.source.file:
             return False
         parts = [each for each in now.source.leaves() if each is not now.region]
@@ -66,5 +66,5 @@ class Acquaintance:
 
 
 def known_by(shown: Mapping[str, str | None], most_bytes: int) -> tuple[str, ...]:
-    """The keys of texts that were shown whole, being no longer than that."""
+    """Return the keys of texts that were shown whole, as they are no longer than `most_bytes`."""
     return tuple(key for key, text in shown.items() if text is not None and len(text) <= most_bytes)

@@ -1,4 +1,4 @@
-"""What the use cases answer. The wire room gives each its JSON form."""
+"""The answers of the use cases. The wire package defines their JSON forms."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -24,14 +24,14 @@ class Next:
 
     @classmethod
     def acquire(cls, keys: Iterable[object], task: str, why: str, **more: object) -> "Next":
-        """The call that asks for `keys`; `more` are further arguments, left out where they are None."""
+        """Return the call that acquires `keys`; `more` are further arguments, omitted if they are None."""
         given = {name: value for name, value in more.items() if value is not None}
         return cls("acquire", {"keys": [str(key) for key in keys], "task": task, **given}, why)
 
 
 @dataclass(frozen=True, slots=True)
 class RegionHash:
-    """A region and its hash now; None where the region is not there (yet, or any more)."""
+    """A region and its present hash; None if the region does not exist (yet, or any more)."""
 
     key: str
     hash: str | None
@@ -39,10 +39,11 @@ class RegionHash:
 
 @dataclass(frozen=True, slots=True)
 class AcquireAnswer:
-    """The answer to acquire. `regions` are the code regions as they were at the grant.
+    """The answer to acquire. `regions` are the code regions at the time of the grant.
 
-    Who waits has a `ticket` to ask again with, a `position` in line (1 is the next), and an estimate of how long it
-    will be. Who waited is told what was `changed` meanwhile, and the `values` of the free keys. A denial has a code.
+    A queued holder gets a `ticket` to ask again with, a `position` in line (1 is the next), and an estimate of the
+    wait. A holder that has waited gets the changes made meanwhile (`changed`), and the `values` of the free keys. A
+    denial has a code.
     """
 
     outcome: Literal["granted", "queued", "denied"]
@@ -61,9 +62,9 @@ class AcquireAnswer:
 
 @dataclass(frozen=True, slots=True)
 class LeaseAnswer:
-    """The answer to what is done to a lease; a refusal has a code and says why.
+    """The answer to a change of a lease; a refusal has a code and a reason.
 
-    `cancelled` is a place in line that was given up.
+    `cancelled` means that a place in line was given up.
     """
 
     outcome: Literal["renewed", "released", "cancelled", "broken", "asked", "handed_over", "refused"]
@@ -77,7 +78,7 @@ class LeaseAnswer:
 
 @dataclass(frozen=True, slots=True)
 class PutAnswer:
-    """The answer to put. After a refusal `current` is what the changed keys carry now, to start again from."""
+    """The answer to put. After a refusal `current` are the present values of the changed keys, to start again from."""
 
     outcome: Literal["stored", "refused"]
     value: Value | None = None
@@ -90,7 +91,7 @@ class PutAnswer:
 
 @dataclass(frozen=True, slots=True)
 class ReviewAnswer:
-    """The answer to closing a partial work; `refused` where there is none (any more) of that lease."""
+    """The answer to closing a partial work; `refused` if that lease has none (any more)."""
 
     outcome: Literal["reviewed", "refused"]
     work: PartialWork | None = None
@@ -100,7 +101,7 @@ class ReviewAnswer:
 
 @dataclass(frozen=True, slots=True)
 class WaiveAnswer:
-    """The answer to closing debts; `refused`, and none closed, where one of them is not owed (any more)."""
+    """The answer to closing debts; `refused`, and none closed, if one of them is not open (any more)."""
 
     outcome: Literal["waived", "refused"]
     debts: tuple[Debt, ...] = ()
@@ -110,7 +111,7 @@ class WaiveAnswer:
 
 @dataclass(frozen=True, slots=True)
 class AdoptAnswer:
-    """The answer to adopting the work of `owner` in files; `refused`, and none adopted, where it is not to be had."""
+    """The answer to adopting the work of `owner` in files; `refused`, and none adopted, if that is not possible."""
 
     outcome: Literal["adopted", "refused"]
     paths: tuple[str, ...] = ()
@@ -121,9 +122,9 @@ class AdoptAnswer:
 
 @dataclass(frozen=True, slots=True)
 class Needed:
-    """A region that must be mended with the change or leased, why, and where it is used (`path:line`).
+    """A region that must be repaired with the change or leased, why, and where it is used (`path:line`).
 
-    `evidence` says how that is known: `contract`, `types`, or `suspicion`; empty where it is no matter of meaning.
+    `evidence` says how that is known: `contract`, `types`, or `suspicion`; empty if the reason is not semantic.
     """
 
     key: str
@@ -134,11 +135,11 @@ class Needed:
 
 @dataclass(frozen=True, slots=True)
 class RepairRegion:
-    """A region as it is now, and how it came to be so since the base of a refused edit.
+    """The present state of a region, and its changes since the base of a refused edit.
 
-    `text` and `hash` are None where the region is gone. `changed_by` and `intent` are None where the change was made
-    outside Commonhold, `diff` where the base was never kept. For an edit of a header, `span` is the one that it means
-    now, as far as can be told, and `text` and `diff` are of that span.
+    `text` and `hash` are None if the region is gone. `changed_by` and `intent` are None if the change was made outside
+    Commonhold, `diff` if the base was never kept. For an edit of a header, `span` is the one that it most likely means
+    now, and `text` and `diff` are of that span.
     """
 
     key: str
@@ -152,7 +153,7 @@ class RepairRegion:
 
 @dataclass(frozen=True, slots=True)
 class Obstacle:
-    """One reason why an edit could not be merged: a stable word, and what it is about."""
+    """One reason why an edit could not be merged: a stable code, and a description."""
 
     reason: str
     why: str
@@ -160,10 +161,10 @@ class Obstacle:
 
 @dataclass(frozen=True, slots=True)
 class Unmerged:
-    """Why the edits of a region, or of several in a file, could not be merged with what others had made of it.
+    """Why the edits of a region, or of several in a file, could not be merged with the changes of others.
 
-    `marked` is the text that is there now with the edits merged in where that could be shown to be right, and with
-    conflict markers elsewhere; None where it can hold none.
+    `marked` is the present text with the edits merged in where that is proven correct, and with conflict markers
+    elsewhere; None if it can hold none.
     """
 
     key: str
@@ -173,7 +174,7 @@ class Unmerged:
 
 @dataclass(frozen=True, slots=True)
 class Repair:
-    """What a refused agent needs to succeed next time."""
+    """The information that a refused agent needs to succeed next time."""
 
     regions: tuple[RepairRegion, ...] = ()
     unmerged: tuple[Unmerged, ...] = ()
@@ -181,10 +182,11 @@ class Repair:
 
 @dataclass(frozen=True, slots=True)
 class MergedRegion:
-    """A region whose edit was merged with what others had made of it: its `text` and hash now.
+    """A region whose edit was merged with the changes of others: its present `text` and hash.
 
-    `changed_by` and `intent` are whose change it was merged with, None where that was made outside Commonhold. `notes`
-    say what was joined in the file, `diff` what is other than the edit had it. Of a header, `text` is that of `span`.
+    `changed_by` and `intent` are the authors of those changes and their intent, None if they were made outside
+    Commonhold. `notes` say which changes were joined in the file, `diff` compares the edit with the result. Of a
+    header, `text` is that of `span`.
     """
 
     key: str
@@ -199,10 +201,10 @@ class MergedRegion:
 
 @dataclass(frozen=True, slots=True)
 class CommitAnswer:
-    """The answer to commit. `regions` are what was written, with the hashes to go on from.
+    """The answer to commit. `regions` are the written regions, with the hashes for the next edit.
 
-    `merged` are those of them that hold more than the edits, since their bases had moved. `current` is what the free
-    keys carry now that the edits relied on and that have changed.
+    `merged` are those of them that contain more than the edits, since their bases had changed. `current` are the
+    present values of free keys that the edits relied on and that have changed.
     """
 
     outcome: Literal["committed", "merged", "refused"]
@@ -222,11 +224,10 @@ class CommitAnswer:
 
 @dataclass(frozen=True, slots=True)
 class TakeAnswer:
-    """What became of a change that had been made already.
+    """The answer about a change that was already made.
 
-    `unadmitted` is recorded all the same; `why` says what is wrong with it, `review` under which name it waits.
-    `unknown` are paths whose bytes before are not kept, or at which no file is that could be read: nothing is recorded
-    of them.
+    `unadmitted` is recorded all the same; `why` is the reason, `review` the id under which it waits for review.
+    `unknown` are paths whose earlier bytes are not kept, or without a readable file: nothing is recorded for them.
     """
 
     outcome: Literal["nothing", "recorded", "unadmitted"]
@@ -241,11 +242,11 @@ class TakeAnswer:
 
 @dataclass(frozen=True, slots=True)
 class News:
-    """Something that this session has read, and others have changed since; without a key, what another has sent it.
+    """A change by others to something that this session has read; without a key, a message from another session.
 
-    `text` says so in a line. `is_contract`: its contract changed, so that text written for the old one is refused.
-    `base` and `now` are its hashes, None where it has no region of its own or is gone; `diff` is between the two,
-    where the contract changed and both are kept.
+    `text` describes it in one line. `is_contract`: its contract changed, so that text written for the old one is
+    refused. `base` and `now` are its hashes, None if it has no region of its own or is gone; `diff` compares the two,
+    if the contract changed and both are kept.
     """
 
     key: str
@@ -260,13 +261,13 @@ class News:
 
     @property
     def notice(self) -> str:
-        """The text, and below it the difference, where it is not long."""
+        """Return the text, followed by the diff if that is not long."""
         return notice_of(self.text, self.diff)
 
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """One span of a header, with the hash to name it by."""
+    """One span of a header, with the hash that names it."""
 
     span: int
     hash: str
@@ -275,7 +276,7 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class RegionText:
-    """A region with its text. A file that is no text has `data` (base64) in its place; a header has its pieces."""
+    """A region with its text. A binary file has `data` (base64) instead; a header has its pieces."""
 
     key: str
     id: str

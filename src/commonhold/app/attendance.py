@@ -1,4 +1,4 @@
-"""Who is at work in a working tree, and what somebody who comes to work there is to know."""
+"""The sessions at work in a working tree, and the briefing for a session that begins there."""
 
 from dataclasses import replace
 from typing import Final
@@ -21,12 +21,12 @@ from commonhold.domain.texts import MAX_TEXT_LENGTH
 
 RECENT_SECONDS: Final = 900.0
 GONE_SECONDS: Final = 12 * 3600.0
-"""Whoever was not heard of for so long is no longer said to be at work."""
+"""A session without a sign of life for so long is no longer listed as at work."""
 _MOST_CHANGES: Final = 50
 
 
 class Attendance:
-    """Keeps who is at work in one working tree."""
+    """Tracks the sessions at work in one working tree."""
 
     def __init__(
         self,
@@ -38,9 +38,9 @@ class Attendance:
         is_running: IsRunning,
         signs: SignsOfLife,
     ) -> None:
-        """Keep it in the state of `place`; a session that is idle for so long has ended, unless it `is_running`.
+        """Keep them in the state of `place`; a session idle for `idle_seconds` has ended, unless it `is_running`.
 
-        Of a session without hooks the `signs` of life tell.
+        For a session without hooks the `signs` of life decide.
         """
         self._place = place
         self._leases = leases
@@ -51,7 +51,7 @@ class Attendance:
         self._signs = signs
 
     def arrive(self, holder: str, process: str) -> Briefing:
-        """A session begins, or goes on. One of that name in another process has ended without saying so."""
+        """Record that a session begins, or goes on. If its process changed, the earlier run ended without a report."""
         before = self._presence(holder)
         if before and process and before.process and before.process != process:
             self._end_without_word(holder)
@@ -59,12 +59,12 @@ class Attendance:
         return self.briefing(holder)
 
     def intend(self, holder: str, intent: str) -> None:
-        """The session was asked for something."""
+        """Record the session's latest prompt as its intent."""
         line = " ".join(intent.split())
         self._attend(holder, intent="".join(each for each in line if each.isprintable())[:MAX_TEXT_LENGTH])
 
     def intent_of(self, holder: str) -> str:
-        """What the session was asked for last."""
+        """Return the session's latest prompt."""
         presence = self._presence(holder)
         return presence.intent if presence else ""
 
@@ -83,19 +83,19 @@ class Attendance:
         return self._wall() - presence.seen_at < self._idle_seconds
 
     def rest(self, holder: str) -> None:
-        """The session waits for its user."""
+        """Record that the session waits for its user."""
         presence = self._presence(holder)
         if presence is not None:
             self._keep(replace(presence, is_at_rest=True, seen_at=self._wall()))
 
     def depart(self, holder: str) -> None:
-        """The session is over, by its own word."""
+        """Record that the session has reported its end."""
         self._signs.forget(holder)
         with self._place.store.write() as writer:
             writer.depart(holder, self._place.files.root)
 
     def briefing(self, holder: str) -> Briefing:
-        """What whoever works there is to know."""
+        """Return the briefing for a session that works there."""
         root, wall = self._place.files.root, self._wall()
         with self._place.store.read() as reader:
             others = [each for each in reader.presences(root) if each.holder != holder]
@@ -115,19 +115,19 @@ class Attendance:
         )
 
     def end_gone(self) -> None:
-        """See what became of the proposals of sessions that ended without a word, and forget such sessions in time.
+        """Record the results of the proposals of sessions that ended without a report, and later delete such sessions.
 
-        What they wrote is recorded, what they were to write stays among the contents that are kept. One that goes on
-        after all begins again.
+        Their actual writes are recorded; the texts that they were to write stay among the kept contents. A session that
+        goes on after all begins again.
         """
         if self._gone():
-            with self._place.gate():  # none of them begins to write meanwhile
+            with self._place.gate():  # so that none of them begins to write meanwhile
                 for holder in self._gone():
                     self._proposing.give_up(holder)
         self._forget_absent()
 
     def _gone(self) -> list[str]:
-        """Those that were to write something, and are not heard of, hold nothing any more and are not known to run."""
+        """Return sessions with proposals that have no sign of life and no lease, and are not known to run."""
         root = self._place.files.root
         with self._place.store.read() as reader:
             known = reader.presences(root)
@@ -150,7 +150,7 @@ class Attendance:
                     writer.depart(holder, root)
 
     def _end_without_word(self, holder: str) -> None:
-        """What the one that is gone had begun is looked at; what it held is taken from it, and its work is kept."""
+        """Settle the proposals of a session whose process is gone, break its leases, and keep its partial work."""
         self._proposing.settle_all(holder)
         broken = [lease for lease in self._leases.live(holder=holder) if lease.acquisition_id in OURS]
         for lease in broken:

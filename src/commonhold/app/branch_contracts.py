@@ -1,4 +1,4 @@
-"""Contracts that break in what is merged of two branches: what `check` answers, asked by `merge`."""
+"""Contracts that break in the merge of two branches: the analysis of `check`, used by `merge`."""
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -16,7 +16,7 @@ from commonhold.merging.tree import Changed
 from commonhold.merging.verdict import NOWHERE, Lines, Spot
 
 OpenIndex = Callable[[], AbstractContextManager[Index]]
-"""Opens the index of the repository; it is only opened where there is something to ask."""
+"""A function that opens the index of the repository; it is called only if an analysis is necessary."""
 
 
 def broken_contracts(
@@ -27,7 +27,7 @@ def broken_contracts(
     settled: Mapping[str, bytes],
     changed: Sequence[Changed],
 ) -> list[Bearing]:
-    """Return what of either side breaks a contract that the other counts on, in whatever file.
+    """Return the changes of either side that break a contract on which the other relies, in any file.
 
     `tree` with the `settled` files in it is the merged state, `changed` are the files that either side changed.
     """
@@ -43,7 +43,7 @@ def broken_contracts(
 
 
 def _may_break(index: Index, files: Sequence[Changed]) -> bool:
-    """Whether one side offers anything else than before: uses alone break nothing that holds on each side."""
+    """Whether one side changes a definition or import: uses alone break nothing that holds on each side."""
     return any(
         _offers(index, each.path, each.base) != _offers(index, each.path, text)
         for each in files
@@ -53,7 +53,7 @@ def _may_break(index: Index, files: Sequence[Changed]) -> bool:
 
 
 def _offers(index: Index, path: str, text: bytes | None) -> object:
-    """What a file offers, wherever in it that stands."""
+    """Return the imports, definitions and exports of a file, regardless of their lines."""
     summary = index.summary(path, text) if text is not None else None
     if summary is None:
         return None

@@ -1,7 +1,7 @@
-"""Keys that count: `home~3` is the third definition of its name, until somebody inserts or deletes one above it.
+"""Keys with a count: `home~3` is the third definition of its name, until an edit adds or deletes one above it.
 
-An edit or a read by such a key is followed to the definition whose text it started from. Where that text stands nowhere
-any more, the number may by now be that of another definition, unless the file is known to hold the same others.
+An edit or a read with such a key is followed to the definition whose text was its base. If that text no longer exists,
+the number may by now be that of another definition, unless the file is known to contain the same others.
 """
 
 from commonhold.app.past import Past
@@ -12,9 +12,9 @@ from commonhold.regions.region import Region, RegionMap
 
 
 def with_base(source: RegionMap, key: Key, base: str | None) -> Key:
-    """The key of the region that has the hash `base`, if of all that bear the name of `key` only one has it.
+    """Return the key of the only region with the hash `base` among those with the name of `key`.
 
-    That is `key` itself if the region that it names has that hash, or none has, or several have.
+    That is `key` itself if its region has that hash, or if none has, or several have.
     """
     named = source.by_key.get(key)
     if base is None or not key.names or key.is_header or (named is not None and named.hash.startswith(base)):
@@ -26,7 +26,7 @@ def with_base(source: RegionMap, key: Key, base: str | None) -> Key:
 def may_be_another(past: Past, stale: Stale, region: Region, base: str) -> bool:
     """Whether the number in a key may mean another definition than when it had the hash `base`.
 
-    Not where the file is kept as it was then, and has the same others of that name now.
+    It does not if that version of the file is kept, and its other definitions of that name are the present ones.
     """
     source = stale.source
     if source is None or not (_counts(stale.key) or _counts(region.key)):

@@ -1,4 +1,4 @@
-"""What differs between two texts, as a unified diff that is bounded in length and time."""
+"""The difference between two texts, as a unified diff of bounded length and time."""
 
 import difflib
 import re
@@ -11,9 +11,9 @@ CONTEXT_LINES: Final = 3
 
 
 def difference(old: Sequence[str], new: Sequence[str], was: str, now: str) -> str | None:
-    """A unified diff of two texts called `was` and `now`; None where they are the same.
+    """Return a unified diff of two texts called `was` and `now`; None if they are equal.
 
-    In bounded time: difflib may take the product of both lengths.
+    The inputs are limited because difflib may take time proportional to the product of both lengths.
     """
     head = _common(old, new)
     tail = _common(old[head:][::-1], new[head:][::-1])
@@ -29,7 +29,7 @@ def difference(old: Sequence[str], new: Sequence[str], was: str, now: str) -> st
 
 
 def _common(old: Sequence[str], new: Sequence[str]) -> int:
-    """How many first lines are the same."""
+    """Return the number of equal lines at the start."""
     return next(
         (index for index, (mine, other) in enumerate(zip(old, new, strict=False)) if mine != other),
         min(len(old), len(new)),
@@ -37,7 +37,7 @@ def _common(old: Sequence[str], new: Sequence[str]) -> int:
 
 
 def _shifted(line: str, start: int) -> str:
-    """A hunk's head with line numbers counted from the region's first line."""
+    """Return a hunk's header with line numbers counted from the region's first line."""
     if not line.startswith("@@"):
         return line
     return re.sub(r"([-+])(\d+)", lambda match: f"{match[1]}{int(match[2]) + start}", line)

@@ -1,4 +1,4 @@
-"""How long somebody in line will probably wait."""
+"""Estimate how long a waiter in line will probably wait."""
 
 from collections.abc import Collection, Container, Iterable
 from statistics import median
@@ -9,9 +9,9 @@ from commonhold.domain.lease import Conflict
 
 
 def estimated_wait_seconds(recent: Iterable[Recorded], conflicts: Collection[Conflict], ahead: int, now: Now) -> float:
-    """As long as leases lasted of late, once for who holds it and for each of `ahead` before; at most to their ends.
+    """Return the typical lease time, once for the holder (at most to the end) and once for each of `ahead`.
 
-    An estimate, no promise: a holder may renew, or fail to come back.
+    It is an estimate, no promise: a holder may renew, or fail to come back.
     """
     held_until = max((each.expires_at for each in conflicts if not each.is_waiting), default=now.wall)
     remaining = max(0.0, held_until - now.wall)
@@ -21,7 +21,7 @@ def estimated_wait_seconds(recent: Iterable[Recorded], conflicts: Collection[Con
 
 
 def _typical_seconds(recent: Iterable[Recorded], keys: Container[str]) -> float | None:
-    """The median time from a grant to its release, of leases on `keys`."""
+    """Return the median time from grant to release of leases on `keys`."""
     granted: dict[str, float] = {}
     lasted = []
     for recorded in recent:

@@ -1,4 +1,4 @@
-"""Forgetting what nobody needs any more."""
+"""Delete expired contents and answers."""
 
 from typing import Final
 
@@ -9,5 +9,5 @@ ANSWER_RETENTION_SECONDS: Final = 7 * 86400.0
 
 
 def forget(writer: Writer, now: Now, retention_seconds: float) -> None:
-    """Drop kept contents and answers whose time is over."""
+    """Delete kept contents and answers whose retention is over."""
     writer.drop_before(now.wall - retention_seconds, now.wall - ANSWER_RETENTION_SECONDS)

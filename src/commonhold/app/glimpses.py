@@ -1,4 +1,4 @@
-"""What a tool has shown of a file: all of it, or which lines of which regions. Pure."""
+"""The portion of a file that a tool has shown: all of it, or some lines of some regions. Pure."""
 
 import re
 from bisect import bisect_right
@@ -12,12 +12,12 @@ from commonhold.domain.texts import MARK
 from commonhold.regions.region import Region, RegionMap
 
 Lines = frozenset[int]
-"""Numbers of lines, counted from 0."""
+"""Line numbers, counted from 0."""
 
 
 @dataclass(frozen=True, slots=True)
 class Glimpse:
-    """Lines of a file that were shown; `is_whole`: all but blank ones at its ends."""
+    """Lines of a file that were shown; `is_whole`: all except blank ones at its start and end."""
 
     lines: tuple[range, ...]
     is_whole: bool
@@ -25,7 +25,7 @@ class Glimpse:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """The lines of a region, counted within it, that somebody has seen, and how many it has."""
+    """The lines of a region, counted within it, that a session has seen, and how many it has."""
 
     region: Region
     seen: Lines
@@ -33,25 +33,25 @@ class Part:
 
     @property
     def is_all(self) -> bool:
-        """Whether that is the region."""
+        """Whether all lines of the region were seen."""
         return len(self.seen) == self.total
 
     def with_more(self, lines: Iterable[int]) -> "Part":
-        """The same when these were seen as well."""
+        """Return the part with these lines seen, too."""
         return replace(self, seen=self.seen.union(lines))
 
     def complete(self) -> "Part":
-        """The same when all was seen."""
+        """Return the part with all lines seen."""
         return self.with_more(range(self.total))
 
 
 def can_show(content: bytes, shown: str) -> bool:
-    """Whether these lines can have been shown of this content: all of it or a part, perhaps with other line ends."""
+    """Whether a tool can have shown these lines from this content: all or part, perhaps with other line endings."""
     return next(_places(_text_of(content), _sought(shown)), None) is not None
 
 
 def glimpse_of(content: bytes, shown: str) -> Glimpse | None:
-    """What was shown of this content, wherever the text fits; None where it does not."""
+    """Return the lines shown of this content, at every place where the text fits; None if it fits nowhere."""
     text, sought = _text_of(content), _sought(shown)
     if text.strip("\n") == sought.strip("\n"):
         return Glimpse((range(text.count("\n") - 1),), is_whole=True)
@@ -60,7 +60,7 @@ def glimpse_of(content: bytes, shown: str) -> Glimpse | None:
 
 
 def parts_shown(source: RegionMap, glimpse: Glimpse) -> list[Part]:
-    """What that shows of each region that holds no others: blank lines show nothing, and nobody has to see them."""
+    """Return the lines shown of each leaf region: blank lines count as seen, but show nothing by themselves."""
     starts = [0, *accumulate(len(line) + 1 for line in source.source.split(b"\n"))]
     shown = {number for lines in glimpse.lines for number in lines}
     first, after = starts[min(shown)], starts[max(shown) + 1]
@@ -70,7 +70,7 @@ def parts_shown(source: RegionMap, glimpse: Glimpse) -> list[Part]:
 
 
 def _part(source: RegionMap, region: Region, starts: Sequence[int], shown: Collection[int]) -> Part | None:
-    """What is shown of a region; None for nothing, although there is something to be seen."""
+    """Return the lines shown of a region; None if there are none, although it has some that are not blank."""
     numbers = [number for span in region.spans if span[0] < span[1] for number in _numbers(starts, span)]
     blank = [not source.cut((starts[number], starts[number + 1])).strip() for number in numbers]
     seen = frozenset(at for at, number in enumerate(numbers) if number in shown or blank[at])
@@ -91,7 +91,7 @@ def _places(text: str, sought: str) -> Iterator[range]:
 
 
 def _found(text: str, sought: str) -> Iterator[int]:
-    """Where a text begins that may be cut somewhere; overlapping ones, too."""
+    """Yield the positions of a text that may contain a CUT; overlapping ones, too."""
     if CUT in sought:
         pattern = re.escape(sought).replace(re.escape(CUT), r"[^\n]*")
         yield from (match.start() for match in re.finditer(f"(?={pattern})", text))
@@ -115,18 +115,18 @@ def _plain(text: str) -> str:
 
 
 def written(lines: Lines) -> str:
-    """Lines as text: where each run of them begins, and the line after it."""
+    """Return lines as text: the start of each run of them, and the line after it."""
     runs = groupby(enumerate(sorted(lines)), key=lambda each: each[1] - each[0])
     found = [[line for _, line in run] for _, run in runs]
     return ",".join(f"{run[0]}-{run[-1] + 1}" for run in found) or NONE
 
 
 NONE: Final = "0-0"
-"""No line at all, as text."""
+"""The text for no line at all."""
 
 
 def lines_in(text: str) -> Iterator[int]:
-    """The lines that such a text tells."""
+    """Yield the lines that such a text lists."""
     for run in text.split(","):
         start, _, end = run.partition("-")
         yield from range(int(start), int(end))

@@ -1,4 +1,4 @@
-"""Examining what was recorded before all files had been read, and telling its author what that finds."""
+"""Examine changes that were recorded before all files had been read, and report the findings to their authors."""
 
 from collections.abc import Iterable
 from typing import Final
@@ -18,7 +18,7 @@ class LateExamination:
     """Examines the changes of one working tree that were put off."""
 
     def __init__(self, uses: UseCases, taking: Taking, judging: Judging, put_off: PutOff) -> None:
-        """See with `taking`, which waits until all files are read, what files have become; judge with `judging`."""
+        """Read the present files with `taking`, which waits until all files are read; judge with `judging`."""
         self._place = uses.place
         self._newsroom = uses.newsroom
         self._taking = taking
@@ -26,7 +26,7 @@ class LateExamination:
         self._put_off = put_off
 
     def examine(self) -> None:
-        """Examine all, however long that takes. Raises CommonholdError; what it failed on is examined the next time."""
+        """Examine all, however long that takes. Raises CommonholdError; the failed change stays for the next call."""
         waiting = self._put_off.take(self._place.files.root)
         while waiting:
             try:
@@ -38,7 +38,7 @@ class LateExamination:
             del waiting[0]
 
     def _examine(self, change: Unexamined) -> None:
-        """From what the files were to what they are now: what was taken back, or mended, meanwhile is not found."""
+        """Examine the change from the earlier to the present files: parts reverted or repaired since are not found."""
         seen = self._taking.look(Made(change.holder, change.before, change.intent))
         if seen.planned is None:
             return

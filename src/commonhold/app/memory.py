@@ -1,4 +1,4 @@
-"""What a session remembers of files and regions: as they were when it saw them last."""
+"""A session's last reads of files and regions."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -14,9 +14,9 @@ from commonhold.regions.region import Region, RegionMap
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What a region was when it was seen last: its hash, None where it was not there or that is not kept any more.
+    """The state of a region at its last read: its hash, None if it did not exist or is no longer kept.
 
-    `lines` are as in a Sighting: those that were seen, empty for all.
+    `lines` are as in a Sighting: the lines that were seen, empty for all.
     """
 
     hash: str | None
@@ -24,7 +24,7 @@ class Seen:
 
 
 class Memory:
-    """What a session saw last of some keys, or of what lies around them."""
+    """A session's last reads of some keys, or of regions and files around them."""
 
     def __init__(self, reader: Reader, by: tuple[str, str], keys: Iterable[Key]) -> None:
         """Look up `keys`. `by` is the session and its working tree."""
@@ -33,16 +33,16 @@ class Memory:
         self._content = cache(reader.content)
 
     def has(self, key: Key) -> bool:
-        """Whether the session has seen it at any time."""
+        """Whether the session has ever seen it."""
         return bool(self._newest(key))
 
     def is_last(self, sighting: Sighting) -> bool:
-        """Whether that was seen last, be it long ago."""
+        """Whether this was the last read, even if it was long ago."""
         newest = self._newest(canonical(sighting.key))
         return sighting in (replace(each, sequence=sighting.sequence) for each in newest)
 
     def of(self, key: Key, source: RegionMap, region: Region) -> list[Seen]:
-        """How the session knows the region that is at `key` now: all that was seen with the newest event known."""
+        """Return the session's last reads of the region now at `key`: all those at the newest known event."""
         return [self._seen(key, source, region, each) for each in self._newest(key)]
 
     def _newest(self, key: Key) -> list[Sighting]:
@@ -59,18 +59,18 @@ class Memory:
         if sighting.key == str(key.file):
             known = discovered(data, key.file_path).by_key.get(region.key)
             return Seen(known.hash if known else None)
-        # A class by itself is no file: the region was in it if each of its parts was.
+        # A class alone is no file: it contained the region if it contained each of its parts.
         return Seen(region.hash if all(source.cut(span) in data for span in region.spans) else None)
 
     def added_to(self, part: Part, source: RegionMap) -> Part:
-        """The part with what the session has seen of the region before, as that is now."""
+        """Return the part with the lines that the session saw before, if the region has not changed since."""
         for each in self.of(part.region.key, source, part.region):
             if each.hash == part.region.hash:
                 part = part.with_more(lines_in(each.lines)) if each.lines else part.complete()
         return part
 
     def knows(self, source: RegionMap, regions: Sequence[Region]) -> bool:
-        """Whether the session has seen all of each region in which there is something to be seen, as it is now."""
+        """Whether the session has seen the present state of each region, except for those that are blank."""
         return all(Seen(each.hash) in self.of(each.key, source, each) or _is_blank(source, each) for each in regions)
 
 

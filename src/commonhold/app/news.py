@@ -1,4 +1,4 @@
-"""What a session is told once: who changed what it has read, with which intent and how, and what others send it."""
+"""Notifications, sent once: who changed a session's reads, with which intent and how, and messages from others."""
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
@@ -20,10 +20,10 @@ A = TypeVar("A", AcquireAnswer, LeaseAnswer, CommitAnswer, TakeAnswer)
 
 
 class Newsroom:
-    """Tells one session, once, what others have made of what it has read."""
+    """Notifies one session, once, of others' changes to its reads."""
 
     def __init__(self, store: Store, clock: Clock, worktree: str, holder: str | None) -> None:
-        """Look in `store` for what concerns `holder`; nobody is told nothing."""
+        """Read the news for `holder` from `store`; without a holder there are none."""
         self._store = store
         self._clock = clock
         self._worktree = worktree
@@ -31,13 +31,13 @@ class Newsroom:
         self._also: list[str] = []
 
     def add(self, notice: str) -> None:
-        """Let the next notices begin with this one."""
+        """Put this notice before the next notices."""
         self._also.append(notice)
 
     def tell(self, known: Collection[str] = ()) -> tuple[News, ...]:
-        """What the session was not told of yet, less what is `known` to it, or lies in what is.
+        """Return the pending notifications, without those on `known` keys or regions inside them.
 
-        Where that cannot be written down it is told again.
+        If the delivery cannot be recorded, they are sent again.
         """
         if self._holder is None:
             return ()
@@ -53,9 +53,9 @@ class Newsroom:
         return (*(News("", each.text, each.by, "", 0) for each in messages), *news)
 
     def send(self, holders: Collection[str], text: str, by: str | None = None) -> None:
-        """Let other sessions in this working tree be told `text` at their next call, once, whenever that is.
+        """Send `text` to other sessions in this working tree, for their next call, once.
 
-        It is about what `by` did, else this session. A session is told what is for a subagent of it that has ended.
+        It is about an action of `by`, or else of this session. A message for an ended subagent goes to its session.
         """
         with self._store.write() as writer:
             there = {each.holder for each in writer.presences(self._worktree)}
@@ -64,12 +64,12 @@ class Newsroom:
             writer.send(Message(each, self._worktree, text, by, now) for each in sorted(heirs - {by, NOBODY}))
 
     def with_news(self, answer: A) -> A:
-        """The answer, which the session gets in any case, with what it is to be told."""
+        """Return the answer, which the session gets in any case, with the pending notifications."""
         notices = self.notices()
         return replace(answer, notices=answer.notices + notices) if notices else answer
 
     def notices(self, known: Collection[str] = ()) -> tuple[str, ...]:
-        """The same as notices, after those that were added."""
+        """Return the same as notices, after those that were added."""
         told_now = self.tell(known)
         if not (told_now or self._also):
             return ()
@@ -83,7 +83,7 @@ def _is_in(found: Overtaken, keys: Collection[str]) -> bool:
 
 
 def _in_short(reader: Reader, waiting: Sequence[Overtaken]) -> Iterator[News]:
-    """Each changed contract by itself, then the bodies that somebody changed in a file together."""
+    """Yield a notification for each changed contract, then one for the bodies that an author changed in a file."""
     resigned = [each for each in waiting if _has_new_contract(each.untold)]
     yield from (_contract_news(reader, each) for each in resigned[:MOST_TOLD])
     if len(resigned) > MOST_TOLD:
@@ -115,7 +115,7 @@ def _contract_news(reader: Reader, found: Overtaken) -> News:
 
 
 def _together(waiting: Sequence[Overtaken], what: str) -> News:
-    """Several in one line; one by itself as it is told elsewhere."""
+    """Return one notification for several changes; for a single one its usual text."""
     first, changes = waiting[0], [change for each in waiting for change in each.untold]
     by, why = who(changes)
     newest = max(each.sequence for each in changes)
@@ -129,13 +129,13 @@ def _together(waiting: Sequence[Overtaken], what: str) -> News:
 
 
 def who(changes: Sequence[Overtaking]) -> tuple[str, str]:
-    """Who made the changes, and what they wanted."""
+    """Return the authors of the changes, and their intents."""
     authors = [Author(each.holder, each.intent) for each in changes]
     return changed_by(authors) or "", intents(authors) or ""
 
 
 def told(found: Overtaken, changes: Sequence[Overtaking]) -> str:
-    """That it was changed, by whom, why and how, in a line."""
+    """Return a line that says who changed it, why and how."""
     by, why = who(changes)
     what = "; ".join(dict.fromkeys(each.what for each in changes if each.what)) or _what_else(found)
     return f"{name(canonical(found.key))}, which you read, was changed by {called(by)}{_because(why)}: {what}"
@@ -153,7 +153,7 @@ def _what_else(found: Overtaken) -> str:
 
 
 def name(key: Key) -> str:
-    """What people call it: `f` in a.py."""
+    """Return the readable name of a key: `f` in a.py."""
     if not key.is_header:
         return f"`{key.qualname}` in {key.file_path}" if key.is_region else key.file_path
     return f"the header of {name(Key(key.scheme, key.path, key.names[:-1]))}"

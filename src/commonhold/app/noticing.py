@@ -1,6 +1,6 @@
-"""Noticing what was changed from outside: by a person, a formatter, git, a program that asks nobody.
+"""Detect external changes: by a person, a formatter, git, or any program that does not use Commonhold.
 
-A change is known by content, never by time. It is credited to a session only if that is known to have made it.
+A change is detected by content, never by time. It is credited to a session only if that is known to have made it.
 """
 
 from collections.abc import Iterable
@@ -15,22 +15,22 @@ from commonhold.app.taking import OUTSIDE, Taking
 from commonhold.domain.keys import canonical, file_key
 
 _MOST_COMMITS: Final = 100
-"""So many commits to a file are looked through: those of other working trees are among them."""
+"""The most commits to a file that are searched: those of other working trees are among them."""
 
 
 class Noticing:
-    """Compares the files of one working tree with what they are known to be."""
+    """Compares the files of one working tree with their known contents."""
 
     def __init__(self, place: Place, taking: Taking, proposing: Proposing) -> None:
-        """Record what is found with `taking`; leave to `proposing` what a tool is just writing."""
+        """Record the findings with `taking`; leave files that a tool is writing to `proposing`."""
         self._place = place
         self._taking = taking
         self._proposing = proposing
 
     def notice(self, paths: Iterable[str] | None, intent: str, holder: str = OUTSIDE) -> TakeAnswer:
-        """Record what became of those of `paths` (None: of all) that somebody has read or written through us.
+        """Record the changes of those of `paths` (None: of all) that a session has read or written through Commonhold.
 
-        What a tool is writing at the moment is left out. No session is credited, unless a `holder` is known.
+        Files that a tool is writing at present are left out. No session is credited, unless a `holder` is known.
         """
         files = self._place.files
         with self._place.gate():
@@ -47,11 +47,12 @@ class Noticing:
             return replace(answer, notices=(*answer.notices, *self._taking.noticed_before(known, holder)))
 
     def _known(self, reader: Reader, path: str) -> str | None:
-        """The hash of the content that the file is known to have, None: no file; empty where nothing is known.
+        """Return the hash of the file's known content, None for no file; empty if nothing is known.
 
-        That is what was recorded last. Somebody may have read a later change before it was noticed: others have not.
+        That is the last recorded content. A session may have read a later change before it was noticed: others have
+        not.
         """
-        for limit in (1, _MOST_COMMITS):  # mostly it is the newest
+        for limit in (1, _MOST_COMMITS):  # usually the newest one is enough
             for _, commit in reader.commits_on(path, limit):
                 if commit.worktree == self._place.files.root:
                     return next(each.after for each in commit.files if each.path == path)

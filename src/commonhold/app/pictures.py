@@ -1,4 +1,4 @@
-"""What the state looks like to somebody who asks."""
+"""Views of the state for questions."""
 
 from dataclasses import dataclass
 
@@ -10,7 +10,7 @@ from commonhold.domain.partial_work import PartialWork
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A commit as somebody sees it who asks about a path."""
+    """A commit in the form that answers a question about a path."""
 
     sequence: int
     at: float
@@ -21,7 +21,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Who:
-    """Who holds what overlaps a key and who waits for it, who changed it last, and what is owed there."""
+    """The leases and waiters that overlap a key, the last changes of it, and the open debts there."""
 
     key: str
     leases: tuple[Lease, ...]
@@ -32,7 +32,7 @@ class Who:
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """The whole picture in one answer; `sessions` are the agents at work in this working tree, by holder."""
+    """The whole state in one answer; `sessions` are the agents at work in this working tree, by holder."""
 
     root: str
     leases: tuple[Lease, ...]
@@ -45,10 +45,10 @@ class Status:
 
 @dataclass(frozen=True, slots=True)
 class Briefing:
-    """What others are doing in a working tree, what they did last, and what waits for somebody.
+    """The activity of others in a working tree, their recent changes, and the work that waits.
 
     `leases` are those of others, `changes` the commits of others in the last quarter of an hour, newest first, `works`
-    what was left half done, `debts` what this session owes.
+    the partial work, `debts` the debts of this session.
     """
 
     others: tuple[Presence, ...] = ()

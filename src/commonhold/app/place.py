@@ -21,12 +21,12 @@ class Place:
 
     @contextmanager
     def gate(self) -> Iterator[None]:
-        """Be the only one that writes, with no commit halfway."""
+        """Hold the write lock exclusively, with no commit in flight."""
         with self.in_flight.alone(), self.store.gate():
             yield
 
     @contextmanager
     def together(self) -> Iterator[None]:
-        """Make what is done inside one step, as `Registry.together`, with no commit halfway."""
+        """Run the block as one atomic step, as `Registry.together`, with no commit in flight."""
         with self.in_flight.alone(), self.registry.together():
             yield

@@ -1,4 +1,4 @@
-"""Which keys need a lease before they are changed, are never merged, or must be read again: the project says so."""
+"""The project's policies: which keys need a lease before a change, are never merged, or must be read again."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -13,8 +13,8 @@ W = TypeVar("W", bound=StrEnum)
 class Policy(StrEnum):
     """How a key is protected.
 
-    OPTIMISTIC: a change needs no lease, only that what it was based on is still there. PESSIMISTIC: whoever changes
-    it must hold it, so nobody thinks over it in vain.
+    OPTIMISTIC: a change needs no lease, only an unchanged base. PESSIMISTIC: a writer must hold a lease on it, so that
+    no work on it is in vain.
     """
 
     OPTIMISTIC = "optimistic"
@@ -22,9 +22,9 @@ class Policy(StrEnum):
 
 
 class Merging(StrEnum):
-    """What becomes of an edit whose base has moved.
+    """The treatment of an edit whose base has changed.
 
-    PROVEN: it is merged where that can be shown to be right, and refused elsewhere. NEVER: it is refused.
+    PROVEN: it is merged if the merge is proven correct, and refused otherwise. NEVER: it is refused.
     """
 
     PROVEN = "proven"
@@ -32,10 +32,10 @@ class Merging(StrEnum):
 
 
 class Suspicion(StrEnum):
-    """What becomes of a commit that may concern others of whom nothing but a name tells.
+    """The treatment of a commit that others are suspected to depend on, by name only.
 
-    ESCALATE: whoever commits has to lease what they are in first. TESTS: the tests that it may concern are run on it,
-    and it escalates if they fail or there are none. NOTICE: it is told.
+    ESCALATE: the committer must first lease the files that may depend on it. TESTS: the tests that it may affect are
+    run on it, and it escalates if they fail or there are none. NOTICE: the committer gets a notice.
     """
 
     ESCALATE = "escalate"
@@ -44,9 +44,10 @@ class Suspicion(StrEnum):
 
 
 class Rereading(StrEnum):
-    """What becomes of new text that uses code whose body another changed since its author read it.
+    """The treatment of new text that uses code whose body another changed since its author read it.
 
-    NOTICE: the author is told, once, and writes on. CHECK: it is refused until the author has read the code again.
+    NOTICE: the author gets one notice, and continues. CHECK: the text is refused until the author has read the code
+    again.
     """
 
     NOTICE = "notice"
@@ -63,24 +64,24 @@ class Policies:
     suspicions: Mapping[Key, Suspicion] = field(default_factory=dict)
 
     def of(self, key: Key) -> Policy:
-        """The policy of one key."""
+        """Return the policy of one key."""
         return _innermost(self.by_pattern, key, Policy.OPTIMISTIC)
 
     def on_suspicion(self, key: Key) -> Suspicion:
-        """What becomes of a change of `key` that may concern others."""
+        """Return the treatment of a change to `key` that others are suspected to depend on."""
         return _innermost(self.suspicions, key, Suspicion.ESCALATE)
 
     def merges(self, key: Key) -> bool:
-        """Whether an edit of `key` may be merged: nothing around it or in it says never."""
+        """Whether an edit of `key` may be merged: no pattern around it or in it says never."""
         inside = [pattern for pattern in self.merging if contains(key, pattern)]
         return all(_innermost(self.merging, each, Merging.PROVEN) is Merging.PROVEN for each in (key, *inside))
 
     def wants_reread(self, key: Key) -> bool:
-        """Whether code that was changed in its body has to be read again before new text may use it."""
+        """Whether code with a changed body must be read again before new text may use it."""
         return _innermost(self.rereading, key, Rereading.NOTICE) is Rereading.CHECK
 
     def held_first(self, keys: Iterable[Key]) -> tuple[Key, ...]:
-        """What must be held before `keys` are written: those of them, and what is in them, that are pessimistic."""
+        """Return the pessimistic keys among `keys` and inside them: they must be held before `keys` are written."""
         if not self.by_pattern:
             return ()
         written = tuple(keys)
@@ -90,7 +91,7 @@ class Policies:
 
 
 def _innermost(words: Mapping[Key, W], key: Key, usual: W) -> W:
-    """What is said of a key by the innermost of the patterns around it."""
+    """Return the word of the innermost pattern around a key."""
     patterns = [pattern for pattern in words if contains(pattern, key)]
     innermost = max(patterns, key=lambda pattern: (len(pattern.path), len(pattern.names)), default=None)
     return usual if innermost is None else words[innermost]

@@ -1,4 +1,4 @@
-"""What the use cases ask of the world. Each docstring is the contract of its adapter."""
+"""The ports of the use cases to the outside world. Each docstring is the contract of its adapter."""
 
 from __future__ import annotations
 
@@ -25,39 +25,39 @@ if TYPE_CHECKING:
 T = TypeVar("T", bound="Outcome")
 
 Contents = Callable[[str], bytes]
-"""Bytes by content hash. Raises StoreError if they are gone."""
+"""A function that returns bytes by content hash. Raises StoreError if they are gone."""
 
 Step = Callable[[str], None]
 """Called with the name of each durable step of a commit when it is done."""
 
 
 IsRunning = Callable[[str], bool]
-"""Whether the process that a session has named is certainly there."""
+"""A function that says whether the process that a session has named is known for certain to run."""
 
 
 def no_step(_name: str) -> None:
-    """Go on: only crash tests do anything between the steps."""
+    """Do nothing: only crash tests act between the steps."""
 
 
 class Clock(Protocol):
     """The store's clock: the only one that decides anything."""
 
     def now(self) -> Now:
-        """The present instant; `ticks` never run backwards within an epoch."""
+        """Return the present instant; `ticks` never run backwards within an epoch."""
         ...
 
 
 class Ids(Protocol):
-    """A source of names that nobody can guess or repeat."""
+    """A source of names that are unique and cannot be guessed."""
 
     def new(self, prefix: str) -> str:
-        """A fresh id, such as `lease-4k2v…`."""
+        """Return a fresh id, such as `lease-4k2v…`."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class StoredAnswer:
-    """The first answer to a request, and the fingerprint of what was asked."""
+    """The first answer to a request, and the fingerprint of the request."""
 
     fingerprint: str
     answer: object
@@ -65,7 +65,7 @@ class StoredAnswer:
 
 @dataclass(frozen=True, slots=True)
 class Write:
-    """One file's part of a commit: content hashes and permission bits before and after, None where it is not there.
+    """One file's part of a commit: content hashes and permission bits before and after, None if it does not exist.
 
     `source` is the file whose owner and attributes the new one takes over; `made` are the folders to create.
     """
@@ -92,7 +92,7 @@ class Journal:
 
 @dataclass(frozen=True, slots=True)
 class Once:
-    """What makes a request known again: its id, and the fingerprint of what was asked."""
+    """The identity of a request: its id, and the fingerprint of its content."""
 
     request_id: str
     fingerprint: str
@@ -102,23 +102,23 @@ class LeaseView(Protocol):
     """One consistent view of leases, places in line and values."""
 
     def leases(self) -> tuple[Lease, ...]:
-        """All leases that have not ended in the log (expired ones may be among them), oldest first."""
+        """Return all leases that have not ended in the log (expired ones may be among them), oldest first."""
         ...
 
     def lease(self, lease_id: str) -> Lease | None:
-        """One lease that has not ended in the log."""
+        """Return one lease that has not ended in the log."""
         ...
 
     def held_by(self, holder: str) -> tuple[Lease, ...]:
-        """The leases of one holder that have not ended in the log, oldest first."""
+        """Return the leases of one holder that have not ended in the log, oldest first."""
         ...
 
     def waiters(self) -> tuple[Waiter, ...]:
-        """All places in line that were not given up in the log, the first in line first."""
+        """Return all places in line that were not given up in the log, in order."""
         ...
 
     def value(self, key: str) -> Value | None:
-        """What a key carries; None if it never carried anything."""
+        """Return the value of a key; None if it never had one."""
         ...
 
     def has_expired(self, now: Now) -> bool:
@@ -126,44 +126,44 @@ class LeaseView(Protocol):
         ...
 
     def lost(self) -> tuple[Lease, ...]:
-        """Leases that were taken from their holders, and whose work has not been looked for yet."""
+        """Return leases that were taken from their holders and not yet searched for partial work."""
         ...
 
     def lost_near(self, keys: Sequence[Key]) -> tuple[Lease, ...]:
-        """At least those of them with a key that overlaps one of `keys`."""
+        """Return at least those of them with a key that overlaps one of `keys`."""
         ...
 
     def works(self) -> tuple[PartialWork, ...]:
-        """Partial work that nobody has reviewed yet, oldest first."""
+        """Return the partial work that has not been reviewed yet, oldest first."""
         ...
 
     def overlapping(self, keys: Sequence[Key]) -> tuple[Lease, ...]:
-        """At least every lease with a key that overlaps one of `keys`, oldest first."""
+        """Return at least every lease with a key that overlaps one of `keys`, oldest first."""
         ...
 
     def events(self, *, after: int = 0, limit: int = 1000, lease_id: str | None = None) -> tuple[Recorded, ...]:
-        """Events with a sequence above `after`, in order."""
+        """Return events with a sequence above `after`, in order."""
         ...
 
     def latest(self, limit: int) -> tuple[Recorded, ...]:
-        """The last `limit` events, in order."""
+        """Return the last `limit` events, in order."""
         ...
 
 
 class LeaseReader(LeaseView, Protocol):
-    """A view that decisions can be made from."""
+    """A view with all that decisions need."""
 
     def table(self, command: Command[Any], now: Now) -> LeaseTable:
-        """All that deciding on `command` needs; see LeaseTable."""
+        """Return all that deciding on `command` needs; see LeaseTable."""
         ...
 
     def answer(self, holder: str, request_id: str) -> StoredAnswer | None:
-        """The first answer given to this holder's request."""
+        """Return the first answer given to this holder's request."""
         ...
 
     @property
     def next_sequence(self) -> int:
-        """The sequence that the next event will have."""
+        """Return the sequence that the next event will have."""
         ...
 
 
@@ -171,7 +171,7 @@ class LeaseWriter(LeaseReader, Protocol):
     """A transaction on leases, places in line and values: all of it is durable when it ends, or nothing happened."""
 
     def record(self, events: Iterable[Event], at: float) -> None:
-        """Append events, and bring the state up to them."""
+        """Append events, and apply them to the state."""
         ...
 
     def remember(self, holder: str, request_id: str, answer: StoredAnswer, at: float) -> None:
@@ -180,18 +180,18 @@ class LeaseWriter(LeaseReader, Protocol):
 
 
 class LeaseTables(Protocol):
-    """A place where leases are kept that many processes share: a store, or the part of one that is about leases."""
+    """Storage of leases that many processes share: a store, or the lease part of one."""
 
     def read(self) -> AbstractContextManager[LeaseReader]:
-        """Look at one consistent view."""
+        """Return one consistent view."""
         ...
 
     def write(self) -> AbstractContextManager[LeaseWriter]:
-        """A transaction that excludes all others on the same leases. An exception takes it back."""
+        """Begin a transaction that excludes all others on the same leases. An exception rolls it back."""
         ...
 
     def close(self) -> None:
-        """Let go; idempotent."""
+        """Release all resources; idempotent."""
         ...
 
 
@@ -199,63 +199,63 @@ class Reader(LeaseReader, Protocol):
     """One consistent view of the whole state of a repository."""
 
     def commits_on(self, path: str, limit: int) -> tuple[tuple[Recorded, Committed], ...]:
-        """The last commits that touched the file at `path` (of any worktree), newest first."""
+        """Return the last commits that touched the file at `path` (of any worktree), newest first."""
         ...
 
     def debts(self) -> tuple[Debt, ...]:
-        """The debts that are open."""
+        """Return the open debts."""
         ...
 
     def commits_below(self, folder: str, limit: int) -> tuple[tuple[Recorded, Committed], ...]:
-        """The last commits that touched a path that begins with `folder` (which ends in `/`; empty: any path)."""
+        """Return the last commits that touched a path that begins with `folder` (it ends in `/`; empty: any path)."""
         ...
 
     def latest_commits(self, limit: int) -> tuple[tuple[Recorded, Committed], ...]:
-        """The last commits, newest first."""
+        """Return the last commits, newest first."""
         ...
 
     def missing(self, hashes: Iterable[str]) -> tuple[str, ...]:
-        """Those of `hashes` under which nothing is kept."""
+        """Return those of `hashes` under which nothing is kept."""
         ...
 
     def content(self, content_hash: str) -> bytes | None:
-        """Bytes kept under a hash; None when they were never kept or their time is over."""
+        """Return the bytes kept under a hash; None if they were never kept or have expired."""
         ...
 
     def contents_like(self, prefix: str) -> tuple[str, ...]:
-        """Up to two hashes that begin with `prefix`."""
+        """Return up to two hashes that begin with `prefix`."""
         ...
 
     def journals(self) -> tuple[Journal, ...]:
-        """Commits that were begun and have neither taken effect nor been taken back."""
+        """Return commits that were begun and have neither taken effect nor been taken back."""
         ...
 
     def sightings(self, holder: str, worktree: str, keys: Iterable[str]) -> tuple[Sighting, ...]:
-        """What a session last saw of `keys` in a working tree, in no order."""
+        """Return a session's last reads of `keys` in a working tree, in no order."""
         ...
 
     def seen_by_others(self, holder: str, worktree: str, keys: Iterable[str]) -> tuple[tuple[str, Sighting], ...]:
-        """What all other holders last saw of `keys` in a working tree, each with who saw it, in no order."""
+        """Return all other holders' last reads of `keys` in a working tree, each with its holder, in no order."""
         ...
 
     def seen(self, worktree: str) -> tuple[str, ...]:
-        """The keys of all that anybody has seen in a working tree."""
+        """Return the keys of all reads, of any holder, in a working tree."""
         ...
 
     def overtaken(self, holder: str, worktree: str) -> tuple[Overtaken, ...]:
-        """What a session has read in a working tree and others have changed since, by key."""
+        """Return a session's stale reads in a working tree: those that others have changed since, by key."""
         ...
 
     def presences(self, worktree: str) -> tuple[Presence, ...]:
-        """Who is at work in a working tree, by holder."""
+        """Return the sessions at work in a working tree, by holder."""
         ...
 
     def messages(self, holder: str, worktree: str) -> tuple[Message, ...]:
-        """The messages that wait for a session in a working tree, oldest first."""
+        """Return the messages that wait for a session in a working tree, oldest first."""
         ...
 
     def proposals(self, worktree: str) -> tuple[Proposal, ...]:
-        """What tools are about to write in a working tree, by path, holder and call."""
+        """Return the intended writes of tools in a working tree, by path, holder and call."""
         ...
 
 
@@ -267,31 +267,31 @@ class Writer(Reader, LeaseWriter, Protocol):
         ...
 
     def begin(self, root: str, holder: str, intent: str, writes: Sequence[Write]) -> Journal:
-        """Write down a commit before its first file is touched."""
+        """Record a commit in the journal before its first file is touched."""
         ...
 
     def drop_before(self, contents_at: float, answers_at: float) -> None:
-        """Forget what was last kept before these wall times: contents, sightings and messages; answers."""
+        """Delete all that was last kept before these wall times: contents, sightings and messages; answers."""
         ...
 
     def see(self, holder: str, worktree: str, sightings: Iterable[Sighting], at: float) -> None:
-        """Keep what a session saw, in place of what it saw before."""
+        """Keep a session's reads, in place of its earlier ones."""
         ...
 
     def overtake(self, found: Iterable[Overtaken], at: float) -> None:
-        """Keep what became of what sessions have read, in place of what is kept; what is over is forgotten."""
+        """Keep the states of stale reads, in place of the kept ones; those that are over are deleted."""
         ...
 
     def attend(self, presence: Presence) -> None:
-        """Keep that a session is at work, in place of what is kept of it."""
+        """Keep a session's presence, in place of the kept one."""
         ...
 
     def depart(self, holder: str, worktree: str) -> None:
-        """Forget that a session is at work, if that is kept."""
+        """Delete a session's presence, if one is kept."""
         ...
 
     def send(self, messages: Iterable[Message]) -> None:
-        """Keep what sessions are to be told; what waits for one already stays as it is."""
+        """Keep messages to sessions; those that already wait stay unchanged."""
         ...
 
     def end_messages(self, messages: Iterable[Message]) -> None:
@@ -299,15 +299,15 @@ class Writer(Reader, LeaseWriter, Protocol):
         ...
 
     def propose(self, proposals: Iterable[Proposal]) -> None:
-        """Keep what tools are about to write, each in place of what the same call was about to write to the file."""
+        """Keep the intended writes of tools, each in place of the same call's earlier one for that file."""
         ...
 
     def withdraw(self, proposals: Iterable[Proposal]) -> None:
-        """Forget proposals: they were carried out, or will not be."""
+        """Delete proposals: they were carried out, or will not be."""
         ...
 
     def end(self, journal_id: int) -> None:
-        """Strike out a commit that has taken effect or was taken back."""
+        """Remove from the journal a commit that has taken effect or was taken back."""
         ...
 
 
@@ -315,60 +315,60 @@ class Store(Protocol):
     """Durable state that many processes share. At most one of them is inside the gate."""
 
     def read(self) -> AbstractContextManager[Reader]:
-        """Look at the state; sees nothing of transactions that end later."""
+        """Begin a read transaction; it does not see transactions that end later."""
         ...
 
     def gate(self) -> AbstractContextManager[None]:
-        """Be the only one that writes, among all processes. Re-entrant; waits fairly; raises `STORE_BUSY`."""
+        """Exclude all other writers, in all processes. Re-entrant; waits fairly; raises `STORE_BUSY`."""
         ...
 
     def write(self) -> AbstractContextManager[Writer]:
-        """A transaction inside the gate. An exception takes it back. One that is begun inside another is part of it."""
+        """Begin a transaction inside the gate. An exception rolls it back. A nested one is part of the outer one."""
         ...
 
     def write_unawaited(self) -> AbstractContextManager[Writer]:
-        """The same for what nobody is promised: a loss of power may take it back after its end."""
+        """Begin a transaction without guaranteed durability: a loss of power may undo it after its end."""
         ...
 
     def close(self) -> None:
-        """Let go of the state; idempotent."""
+        """Close the state; idempotent."""
         ...
 
 
 class Registry(Protocol):
-    """The leases of one namespace, wherever they are kept: each call is one atomic step, on the store's clock."""
+    """The leases of one namespace, in any kind of storage: each call is one atomic step, on the store's clock."""
 
     def execute(self, command: Command[T], once: Once | None = None) -> T:
-        """Decide on a command, and make it so, durably. With `once`, a repeated request gets its first outcome.
+        """Decide on a command, and apply the decision durably. With `once`, a repeated request gets its first outcome.
 
-        Raises UsageError `REQUEST_ID_REUSED` where the id was used for another request.
+        Raises UsageError `REQUEST_ID_REUSED` if the id was used for another request.
         """
         ...
 
     def together(self) -> AbstractContextManager[object]:
-        """Make what is executed inside one step with what is written to the repository's store, where it can be."""
+        """Run the block as one atomic step, together with writes to the repository's store if possible."""
         ...
 
     def first_outcome(self, holder: str, once: Once) -> Outcome | None:
-        """What this request was answered before. Raises like `execute`."""
+        """Return the first outcome of this request. Raises like `execute`."""
         ...
 
     def read(self) -> AbstractContextManager[LeaseView]:
-        """Look at one consistent view."""
+        """Return one consistent view."""
         ...
 
     def now(self) -> Now:
-        """The present instant on the store's clock."""
+        """Return the present instant on the store's clock."""
         ...
 
     def close(self) -> None:
-        """Let go; idempotent."""
+        """Release all resources; idempotent."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class FileState:
-    """A file as it is now: its bytes and its permission bits."""
+    """The present state of a file: its bytes and its permission bits."""
 
     content: bytes
     mode: int
@@ -376,26 +376,26 @@ class FileState:
 
 @dataclass(frozen=True, slots=True)
 class Stamp:
-    """What tells a file from what it was: its content hash and its permission bits."""
+    """The identity of a file's state: its content hash and its permission bits."""
 
     hash: str
     mode: int
 
 
 class Files(Protocol):
-    """The files of one working tree. No path ever leads out of it, whatever the links in it say."""
+    """The files of one working tree. No path ever leads out of it, even through links."""
 
     @property
     def root(self) -> str:
-        """The absolute path of the working tree."""
+        """Return the absolute path of the working tree."""
         ...
 
     def at(self, root: str) -> Files:
-        """The files of another working tree of the same repository."""
+        """Return the files of another working tree of the same repository."""
         ...
 
     def locate(self, spec: Spec) -> Key:
-        """The canonical key: links followed, `.` and `..` gone, letters as the disk has them.
+        """Return the canonical key: links followed, `.` and `..` resolved, letter case as on the disk.
 
         Raises InputError `PATH_OUTSIDE`, `PATH_RESERVED`, `NOT_A_FILE`.
         """
@@ -404,32 +404,32 @@ class Files(Protocol):
     def path_of(self, raw: str) -> str:
         """Return the path that keys use for a file that the disk, git or a program names, in any Unicode form.
 
-        A path that no key can name is given back as it is.
+        A path that no key can name is returned unchanged.
         """
         ...
 
     def missing_folders(self, path: str) -> tuple[str, ...]:
-        """The folders above `path` that are not there, outermost first.
+        """Return the missing folders above `path`, outermost first.
 
-        Raises InputError `FILE_EXISTS` where something else than a folder is there.
+        Raises InputError `FILE_EXISTS` if something other than a folder is in the way.
         """
         ...
 
     @property
     def new_file_mode(self) -> int:
-        """The permission bits of a file that nobody gave any."""
+        """Return the default permission bits of a new file."""
         ...
 
     def exists(self, path: str) -> bool:
-        """Whether anything is at `path`, taken as it is."""
+        """Whether anything is at `path`, taken literally."""
         ...
 
     def load(self, path: str) -> FileState | None:
-        """Read a whole file; None if it is not there. Raises InputError `FILE_TOO_LARGE`, `NOT_A_FILE`."""
+        """Return a whole file; None if it does not exist. Raises InputError `FILE_TOO_LARGE`, `NOT_A_FILE`."""
         ...
 
     def stamp(self, path: str) -> Stamp | None:
-        """What a file is now; None if it is not there. Raises what `load` raises."""
+        """Return the present stamp of a file; None if it does not exist. Raises as `load`."""
         ...
 
     def check_size(self, path: str, content: bytes) -> None:
@@ -443,30 +443,30 @@ class Files(Protocol):
     def stage(self, journal: Journal, contents: Contents) -> None:
         """Write every new file beside its place, durably, under a name made from the journal's id.
 
-        Raises ChangedUnderneath where a folder that was there has gone.
+        Raises ChangedUnderneath if a folder has disappeared.
         """
         ...
 
     def swap(self, journal: Journal) -> None:
         """Put the staged files in place and remove the deleted ones.
 
-        Raises ChangedUnderneath for a file that is no longer what the journal says it was.
+        Raises ChangedUnderneath for a file that no longer has its state in the journal.
         """
         ...
 
     def flush(self, journal: Journal) -> None:
-        """Make what `swap` did durable."""
+        """Make the changes of `swap` durable."""
         ...
 
     def undo(self, journal: Journal, contents: Contents) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Take back what `stage` and `swap` did, wherever they stopped: (paths restored, paths left alone).
+        """Undo `stage` and `swap`, wherever they stopped. Return the paths restored, and the paths left alone.
 
-        A file that is neither as it was nor as the commit would have it was changed by somebody else: it is left.
+        A file that has neither its earlier state nor that of the commit was changed from outside: it is left alone.
         """
         ...
 
     def has_swapped(self, journal: Journal) -> bool:
-        """Whether any file is as the commit would have it, so that a reader could see half of it."""
+        """Whether any file already has its state after the commit, so that a reader could see half of it."""
         ...
 
 

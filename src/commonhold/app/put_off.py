@@ -1,4 +1,4 @@
-"""Changes that were recorded before all files of the repository were read: they are examined across files later."""
+"""Changes recorded before all files of the repository were read: they are examined across files later."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -7,9 +7,9 @@ from threading import Lock
 
 @dataclass(frozen=True, slots=True)
 class Unexamined:
-    """What `holder` has written in the working tree at `root`.
+    """A change by `holder` in the working tree at `root`.
 
-    `before` has what the files were, by path: content hashes of kept bytes; None where no file was.
+    `before` is the earlier state of the files, by path: content hashes of kept bytes; None if there was no file.
     """
 
     root: str
@@ -19,7 +19,7 @@ class Unexamined:
 
 
 class PutOff:
-    """The changes of one process that are still to be examined, one for each session and working tree.
+    """The changes of one process that are still to examine, one for each session and working tree.
 
     They are kept in memory alone: a daemon that is killed before it has read all files never examines them.
     """
@@ -30,7 +30,7 @@ class PutOff:
         self._lock = Lock()
 
     def add(self, change: Unexamined) -> None:
-        """Let a change be examined, together with what the session wrote before it."""
+        """Queue a change for examination, together with the session's earlier ones."""
         place = change.root, change.holder
         with self._lock:
             earlier = self._waiting.get(place, change)
@@ -39,12 +39,12 @@ class PutOff:
 
     @property
     def roots(self) -> list[str]:
-        """The working trees in which there are any."""
+        """Return the working trees with queued changes."""
         with self._lock:
             return list(dict.fromkeys(root for root, _ in self._waiting))
 
     def take(self, root: str) -> list[Unexamined]:
-        """Those of a working tree, which are no longer waiting then."""
+        """Return the changes of a working tree, and remove them from the queue."""
         with self._lock:
             found = [place for place in self._waiting if place[0] == root]
             return [self._waiting.pop(place) for place in found]

@@ -20,14 +20,14 @@ class Queries:
     """Answers from the state of one repository."""
 
     def __init__(self, place: Place, reading: Reading, leases: Leases) -> None:
-        """Ask the store of `place` for commits, its registry for what happened to leases, `leases` for what is live."""
+        """Read commits from the store of `place`, lease events from its registry, and live leases from `leases`."""
         self._store = place.store
         self._registry = place.registry
         self._reading = reading
         self._leases = leases
 
     def who(self, text: str) -> Who:
-        """Who holds what overlaps a key, in any form, and who changed what it covers."""
+        """Return the leases, waiters, changes and debts that overlap a key, in any form."""
         key = self._reading.locate(text)
         with self._store.read() as reader:
             changes = tuple(islice(changes_on(reader, key), SHOWN))
@@ -35,7 +35,7 @@ class Queries:
         return Who(str(key), self._leases.on(key), changes, debts, self._leases.waiting(key))
 
     def status(self) -> Status:
-        """Live leases, the line, the newest commits, open debts, partial work that waits for review."""
+        """Return live leases, the line, the newest commits, open debts, and partial work that waits for review."""
         with self._store.read() as reader, self._registry.read() as view:
             changes = tuple(starmap(change_of, reader.latest_commits(SHOWN)))
             leases, waiters = self._leases.live(), self._leases.waiting()
@@ -43,7 +43,7 @@ class Queries:
             return Status(root, leases, changes, reader.debts(), waiters, view.works(), reader.presences(root))
 
     def log(self, *, after: int | None = None, limit: int = 100, lease_id: str | None = None) -> tuple[Recorded, ...]:
-        """Events in order: those after a sequence (with a lease: after 0), or the newest."""
+        """Return events in order: those after a sequence (with a lease: after 0), or the newest."""
         after = None if after is None else min(after, MAX_NUMBER - 1)
         if lease_id is not None:
             with self._registry.read() as view:
@@ -52,13 +52,13 @@ class Queries:
             return reader.latest(limit) if after is None else reader.events(after=after, limit=limit)
 
     def commits_on(self, path: str, limit: int) -> tuple[Recorded, ...]:
-        """The newest commits in this working tree that touched a file, oldest first."""
+        """Return the newest commits in this working tree that touched a file, oldest first."""
         with self._store.read() as reader:
             found = reader.commits_on(self._reading.path_of(path), limit)
         return tuple(recorded for recorded, commit in reversed(found) if commit.worktree == self._reading.root)
 
     def content(self, content_hash: str) -> bytes:
-        """Bytes that were kept, by their hash or the beginning of it. Raises InputError `CONTENT_UNKNOWN`."""
+        """Return kept bytes, by their hash or a prefix of it. Raises InputError `CONTENT_UNKNOWN`."""
         with self._store.read() as reader:
             found = reader.contents_like(content_hash)
             data = reader.content(found[0]) if len(found) == 1 else None

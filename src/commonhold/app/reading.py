@@ -1,4 +1,4 @@
-"""Finding and reading regions: every look is at the bytes that are there now."""
+"""Find and read regions, always in the present bytes of the files."""
 
 import base64
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -18,21 +18,21 @@ from commonhold.regions.region import Region, RegionMap, Span, hash_bytes
 
 @dataclass(frozen=True, slots=True)
 class Looked:
-    """A file as it was when it was looked at, and its regions."""
+    """A file at the time it was read, and its regions."""
 
     state: FileState
     map: RegionMap
 
     def region(self, names: Names) -> Region | None:
-        """The region with these names, or None. Raises InputError `REGION_AMBIGUOUS`, `ENCODING_INVALID`."""
+        """Return the region with these names, or None. Raises InputError `REGION_AMBIGUOUS`, `ENCODING_INVALID`."""
         return lookup(self.map, names)
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What a key names now: the region and the map that it is in; None where it is not there, or no code.
+    """The region that a key names now, and its map; None if it does not exist, or is no code.
 
-    `why` says why something larger stands for what was asked for.
+    `why` says why a larger region replaces the requested one.
     """
 
     region: Region | None = None
@@ -41,15 +41,15 @@ class Found:
 
 
 class Glances(dict[str, Looked | None]):
-    """Files by path, each looked at once, at its first use."""
+    """Files by path, each read once, at its first use."""
 
     def __init__(self, look: Callable[[str], Looked | None]) -> None:
-        """Look with `look`."""
+        """Read files with `look`."""
         super().__init__()
         self._look = look
 
     def seen(self) -> dict[str, Stamp | None]:
-        """What each file was when it was looked at."""
+        """Return the stamp of each file at the time it was read."""
         return {path: Stamp(each.map.file.hash, each.state.mode) if each else None for path, each in self.items()}
 
     def __missing__(self, path: str) -> Looked | None:
@@ -58,34 +58,34 @@ class Glances(dict[str, Looked | None]):
 
 
 class Reading:
-    """Looks at the files of one working tree, and keeps what was read."""
+    """Reads the files of one working tree, and records the reads."""
 
     def __init__(self, files: Files, read_set: ReadSet) -> None:
-        """Look at `files`; add what is read to `read_set`."""
+        """Read `files`; add the reads to `read_set`."""
         self._files = files
         self._read_set = read_set
 
     @property
     def root(self) -> str:
-        """The absolute path of the working tree."""
+        """Return the absolute path of the working tree."""
         return self._files.root
 
     def locate(self, text: str) -> Key:
-        """The canonical key of any form of key, by its path alone: the region need not be there."""
+        """Return the canonical key of any form of key, by its path alone: the region need not exist."""
         spec = parse(text)
         return self._files.locate(spec) if spec.scheme == FILE else canonical(text)
 
     def path_of(self, raw: str) -> str:
-        """What keys call the file at a path that the disk, git or a program names."""
+        """Return the path that keys use for a file that the disk, git or a program names."""
         return self._files.path_of(raw)
 
     def look(self, path: str) -> Looked | None:
-        """The file at `path` as it is now; None if it is not there."""
+        """Return the present file at `path`; None if it does not exist."""
         state = self._files.load(path)
         return None if state is None else Looked(state, discovered(state.content, path))
 
     def now_at(self, key: Key) -> tuple[str | None, dict[str, bytes]]:
-        """The hash of the file or region that a key names, None where it is not there; and its bytes to keep."""
+        """Return the hash of the file or region that a key names, None if it does not exist; and its bytes to keep."""
         if not key.is_region:
             state = self._files.load(key.file_path)
             if state is None:
@@ -99,31 +99,31 @@ class Reading:
         return region.hash, dict(contents_of(looked.map, region))
 
     def is_also_a_file(self, key: Key) -> bool:
-        """Whether a free key reads like the name of a file that is there."""
+        """Whether a free key looks like the name of an existing file."""
         last = key.path[-1] if key.path else ""
         return key.scheme != FILE and "." in last and self._files.exists(str(key).partition("#")[0])
 
     def glances(self) -> Glances:
-        """Looks at files, each once."""
+        """Return a cache that reads each file once."""
         return Glances(self.look)
 
     def regions(self, text: str) -> RegionMap:
-        """All regions of one file. Raises InputError `FILE_NOT_FOUND`."""
+        """Return all regions of one file. Raises InputError `FILE_NOT_FOUND`."""
         return self._looked(self.locate(text), self.glances()).map
 
     def is_current(self, seen: Mapping[str, Stamp | None]) -> bool:
-        """Whether files are still what they were."""
+        """Whether files still have these stamps."""
         return all(self._files.stamp(path) == stamp for path, stamp in seen.items())
 
     def resolve(self, texts: Sequence[str], glances: Glances) -> dict[Key, Found]:
-        """The canonical keys to lease, each with what is there now; a region that is not there yet is reserved.
+        """Return the canonical keys to lease, each with its present region; a region that is missing is reserved.
 
-        Raises InputError `REGION_AMBIGUOUS`, and `REGION_UNKNOWN` for a part of a class that is not there.
+        Raises InputError `REGION_AMBIGUOUS`, and `REGION_UNKNOWN` for a part of a class that does not exist.
         """
         return dict(_found(self.locate(text), glances) for text in texts)
 
     def read(self, texts: Sequence[str]) -> tuple[RegionText, ...]:
-        """The named regions with their text, kept so that later changes to them can be shown.
+        """Return the named regions with their text, and keep it so that later changes to them can be shown.
 
         Raises InputError `FILE_NOT_FOUND`, `REGION_UNKNOWN`, `REGION_AMBIGUOUS`, `ENCODING_INVALID`.
         """
@@ -131,10 +131,10 @@ class Reading:
         return tuple(region_text(source, region) for source, region in found)
 
     def saw(self, texts: Sequence[str], shown: str = "") -> tuple[RegionHash, ...]:
-        """The named regions, which somebody has read without us: kept as if it had been with us.
+        """Record the named regions as read, though the session read them without Commonhold; return their hashes.
 
-        `shown` is the text that was read, of one file: where that is not there any more, what was there before is kept;
-        and where it is a part of it, what that is a part of.
+        `shown` is the text that was read, of one file: if that has gone since, the content just before is recorded; if
+        it is a part of the file, only the regions of that part.
 
         Raises InputError `FILE_NOT_FOUND`, `REGION_UNKNOWN`, `REGION_AMBIGUOUS`.
         """
@@ -143,7 +143,7 @@ class Reading:
         return tuple(RegionHash(str(region.key), region.hash) for _, region in self._seen(texts))
 
     def known(self, texts: Sequence[str]) -> tuple[RegionHash, ...]:
-        """What the named regions were when the session last read or wrote them; None where it never did."""
+        """Return the named regions' hashes at the session's last read or write; None if there was none."""
         asked = [str(self.locate(text)) for text in texts]
         known = self._read_set.known(asked)
         return tuple(RegionHash(key, known.get(key)) for key in asked)
@@ -174,7 +174,7 @@ class Reading:
         return found
 
     def _glimpsed(self, source: RegionMap, glimpse: Glimpse, since: int) -> tuple[RegionHash, ...]:
-        """What the session knows now of the regions of which something was shown; no hash where that is not all."""
+        """Record the lines shown; return the regions of which the session has now seen any, without hash if not all."""
         parts = self._read_set.added_up(source, parts_shown(source, glimpse))
         contents = dict(content for part in parts for content in contents_of(source, part.region))
         shown = {str(part.region.key): part.region.hash for part in parts if part.is_all}
@@ -197,7 +197,7 @@ class Reading:
 
 
 def no_file(path: str) -> InputError:
-    """The error for a file that is not there."""
+    """Return the error for a file that does not exist."""
     return InputError(
         Code.FILE_NOT_FOUND,
         f"there is no file {path!r}",
@@ -215,7 +215,7 @@ def _found(key: Key, glances: Glances) -> tuple[Key, Found]:
 
 
 def _why_larger(source: RegionMap, asked: Key, reserved: Key) -> str:
-    """Why something else than the region that was asked for is leased; empty where that is what it is."""
+    """Return why a larger or other region than the requested one is leased; empty if it is that one."""
     if not reserved.is_region:
         why = lost(source, asked.names)
         return f"{asked} is in the file, but no region of its own is found there ({why}): the whole file is leased"
@@ -226,7 +226,7 @@ def _why_larger(source: RegionMap, asked: Key, reserved: Key) -> str:
 
 
 def contents_of(source: RegionMap, region: Region) -> Iterable[tuple[str, bytes]]:
-    """What to keep of a region that somebody read: its bytes by its hash, and for a header its spans by theirs."""
+    """Yield the contents to keep for a region that was read: its bytes, and for a header its spans, by their hashes."""
     yield region.hash, source.bytes_of(region)
     if region.key.is_header:
         for span in region.spans:
@@ -235,7 +235,7 @@ def contents_of(source: RegionMap, region: Region) -> Iterable[tuple[str, bytes]
 
 
 def region_text(source: RegionMap, region: Region) -> RegionText:
-    """The region as people and agents read it."""
+    """Return the region in the form for people and agents."""
     try:
         text, data = text_of(source, region), None
     except InputError as fault:

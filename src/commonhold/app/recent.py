@@ -1,4 +1,4 @@
-"""A bounded memory of what was worked out lately, shared by the threads of a process."""
+"""A bounded cache of recent results, shared by the threads of a process."""
 
 from collections import OrderedDict
 from threading import Lock
@@ -9,9 +9,9 @@ _Value = TypeVar("_Value")
 
 
 class Recent(Generic[_Key, _Value]):
-    """Keeps the `limit` entries used last; what an entry says must follow from its key alone.
+    """Keeps the `limit` most recently used entries; a value must depend on its key alone.
 
-    Unlike `lru_cache` it also takes what was worked out another way than by one function. Safe to share.
+    Unlike `lru_cache` it also accepts values that were computed in another way than by one function. Thread-safe.
     """
 
     def __init__(self, limit: int) -> None:
@@ -21,7 +21,7 @@ class Recent(Generic[_Key, _Value]):
         self._lock = Lock()
 
     def get(self, key: _Key) -> _Value | None:
-        """What is kept under a key, which counts as used by this; None where nothing is."""
+        """Return the value under a key, and count this as a use; None if there is none."""
         with self._lock:
             if key not in self._kept:
                 return None
@@ -29,7 +29,7 @@ class Recent(Generic[_Key, _Value]):
             return self._kept[key]
 
     def put(self, key: _Key, value: _Value) -> _Value:
-        """Keep a value, and give it back; the entry that was used least recently makes room."""
+        """Keep a value, and return it; the least recently used entry makes room."""
         with self._lock:
             self._kept[key] = value
             self._kept.move_to_end(key)

@@ -1,4 +1,4 @@
-"""Taking back commits that were interrupted before they took effect (invariant I6)."""
+"""Take back commits that were interrupted before they took effect (invariant I6)."""
 
 from commonhold.app.place import Place
 from commonhold.app.ports import Clock, Contents, Files, Journal, Store
@@ -7,15 +7,15 @@ from commonhold.domain.events import CommitUndone
 
 
 def recover(place: Place) -> tuple[CommitUndone, ...]:
-    """Undo every commit left behind in the journal, in whichever working tree it was. The caller is inside the gate.
+    """Undo every commit left behind in the journal, in any working tree. The caller is inside the gate.
 
-    Raises StoreError `RECOVERY_BLOCKED` while a file cannot be put back; nothing is forgotten then.
+    Raises StoreError `RECOVERY_BLOCKED` while a file cannot be put back; nothing is deleted from the journal then.
     """
     return tuple(undo(place.store, place.files, place.clock, journal) for journal in reversed(left_behind(place)))
 
 
 def left_behind(place: Place) -> list[Journal]:
-    """The journals of commits that were interrupted, the oldest first."""
+    """Return the journals of interrupted commits, the oldest first."""
     with place.store.read() as reader:
         return place.in_flight.left_behind(reader.journals())
 
@@ -39,7 +39,7 @@ def undo(store: Store, files: Files, clock: Clock, journal: Journal) -> CommitUn
 
 
 def contents_of_store(store: Store) -> Contents:
-    """The kept contents, as a function."""
+    """Return the kept contents as a function."""
 
     def content(content_hash: str) -> bytes:
         with store.read() as reader:

@@ -1,4 +1,4 @@
-"""Leases in tables that one transaction can look at and change: what decides there is `domain.decide`."""
+"""Leases in tables that one transaction can read and change; `domain.decide` makes the decisions."""
 
 from contextlib import AbstractContextManager
 from typing import Any, Final, TypeVar, get_args
@@ -18,7 +18,7 @@ class TableRegistry:
     """The lease service over tables: memory, SQLite, PostgreSQL."""
 
     def __init__(self, tables: LeaseTables, clock: Clock) -> None:
-        """Keep leases in `tables`, by `clock`, which is the clock of whoever keeps them."""
+        """Keep leases in `tables`, by `clock`, which is the clock of their storage."""
         self._tables = tables
         self._clock = clock
 
@@ -37,24 +37,24 @@ class TableRegistry:
             return decision.outcome
 
     def together(self) -> AbstractContextManager[object]:
-        """One transaction around several; what the repository keeps in the same store is part of it."""
+        """Begin one transaction around several; writes to the repository's data in the same store are part of it."""
         return self._tables.write()
 
     def first_outcome(self, holder: str, once: Once) -> Outcome | None:
-        """What this request was answered before."""
+        """Return the first outcome of this request."""
         with self._tables.read() as reader:
             return _earlier(reader, holder, once)
 
     def read(self) -> AbstractContextManager[LeaseView]:
-        """Look at one consistent view."""
+        """Return one consistent view."""
         return self._tables.read()
 
     def now(self) -> Now:
-        """The present instant."""
+        """Return the present instant."""
         return self._clock.now()
 
     def close(self) -> None:
-        """Let go of the tables."""
+        """Close the tables."""
         self._tables.close()
 
 
@@ -68,7 +68,7 @@ def _earlier(reader: LeaseReader, holder: str, once: Once) -> Any | None:  # noq
 
 
 def reused(request_id: str) -> UsageError:
-    """The error for an id that was used for another request."""
+    """Return the error for an id that was used for another request."""
     return UsageError(
         Code.REQUEST_ID_REUSED,
         f"the request id {request_id!r} was used before, for another request",

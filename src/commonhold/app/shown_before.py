@@ -1,4 +1,4 @@
-"""What a tool has shown of a file that another has changed before it was told that it was shown."""
+"""The content that a tool has shown of a file that another session changed before the read was reported."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -7,22 +7,22 @@ from commonhold.app.glimpses import can_show
 from commonhold.app.ports import Reader
 
 LONGEST_TELLING_SECONDS: Final = 60.0
-"""So long ago a file may have been shown, at most, when that is told."""
+"""The longest time between a read and its report."""
 _MOST_COMMITS: Final = 20
 
 
 @dataclass(frozen=True, slots=True)
 class Earlier:
-    """A content of a file, and the newest event at which it was there."""
+    """A content of a file, and the newest event at which the file had it."""
 
     content: bytes
     since: int
 
 
 def shown_before(reader: Reader, by: tuple[str, str], path: str, shown: str, wall: float) -> Earlier | None:
-    """The content of which a tool has shown this text to a session, if that was there lately, by what the log tells.
+    """Return the recent content, according to the log, from which a tool has shown this text to a session.
 
-    `by` is the session and its working tree. What it has written itself it knows in any case.
+    `by` is the session and its working tree. The session knows its own writes in any case.
     """
     holder, worktree = by
     for recorded, commit in reader.commits_on(path, _MOST_COMMITS):

@@ -1,22 +1,22 @@
-"""When sessions called last: a session that no hook reports for is at work as long as it calls."""
+"""When sessions called last: a session without hooks is at work as long as it calls."""
 
 import threading
 from typing import Final
 
 _MOST: Final = 4096
-"""So many sessions are remembered, the newest."""
+"""The most sessions that are remembered, the newest."""
 
 
 class SignsOfLife:
-    """The last call of each session, in this process. Of a session and its subagents the last of all counts."""
+    """The last call of each session, in this process. For a session and its subagents the latest of all counts."""
 
     def __init__(self) -> None:
-        """Know of no call yet."""
+        """Begin without any call."""
         self._at: dict[str, float] = {}
         self._turn = threading.Lock()
 
     def note(self, holder: str, wall: float) -> None:
-        """A holder has called at this wall time."""
+        """Record a call of a holder at this wall time."""
         session = _session_of(holder)
         with self._turn:
             self._at.pop(session, None)
@@ -25,7 +25,7 @@ class SignsOfLife:
                 del self._at[next(iter(self._at))]
 
     def forget(self, holder: str) -> None:
-        """A session has ended, by its own word. The end of a subagent is not that of its session."""
+        """Delete a session that has reported its end. The end of a subagent is not that of its session."""
         if holder == _session_of(holder):
             with self._turn:
                 self._at.pop(holder, None)

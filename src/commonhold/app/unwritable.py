@@ -1,4 +1,4 @@
-"""Reading where nothing can be written."""
+"""Reads on a state that cannot be written."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -7,12 +7,12 @@ from typing import Final
 from commonhold.domain.errors import Code, StoreError
 
 UNWRITABLE: Final = (Code.STORE_READ_ONLY, Code.DISK_FULL, Code.STORE_OWNED)
-"""What the state says where it cannot be written, or not by this process."""
+"""The error codes of a state that cannot be written, or not by this process."""
 
 
 @contextmanager
 def although_unwritable() -> Iterator[None]:
-    """Go on where the state cannot be written: reading must work there."""
+    """Ignore errors of a state that cannot be written: reads must work there."""
     try:
         yield
     except StoreError as fault:

@@ -1,4 +1,4 @@
-"""Keeping the state whole, and no larger than it has to be."""
+"""Keep the state consistent, and no larger than necessary."""
 
 from collections.abc import Iterable
 
@@ -12,29 +12,29 @@ from commonhold.regions.region import hash_bytes
 
 
 class Upkeep:
-    """Looks after the state of one working tree."""
+    """Maintains the state of one working tree."""
 
     def __init__(self, place: Place, retention_seconds: float) -> None:
-        """Look after the store of `place`; what was kept there for so long may go."""
+        """Maintain the store of `place`; contents kept there for `retention_seconds` may be deleted."""
         self._place = place
         self._store, self._files, self._clock = place.store, place.files, place.clock
         self._retention_seconds = retention_seconds
 
     def is_whole(self) -> bool:
-        """Whether no commit was interrupted, so that nothing has to be taken back."""
+        """Whether no commit was interrupted, so that nothing must be taken back."""
         return not left_behind(self._place)
 
     def recover(self) -> tuple[CommitUndone, ...]:
-        """Take back commits that a crash interrupted. Nobody waits at the gate where there are none."""
+        """Take back commits that a crash interrupted. If there are none, this does not wait for the gate."""
         if self.is_whole():
             return ()
         with self._place.gate():
             return recover(self._place)
 
     def recover_for_reading(self) -> None:
-        """Take back interrupted commits; where that is blocked, go on if no reader can see half of one.
+        """Take back interrupted commits; if that is blocked, go on if no reader can see half of one.
 
-        Raises StoreError `RECOVERY_BLOCKED` while a file is as such a commit would have it and cannot be put back.
+        Raises StoreError `RECOVERY_BLOCKED` while a file has its state after such a commit and cannot be put back.
         """
         try:
             self.recover()
@@ -43,7 +43,7 @@ class Upkeep:
                 raise
 
     def wait_for_halves(self) -> None:
-        """Let the commits in flight end of which a reader could see half: those of several files."""
+        """Wait for the commits in flight of which a reader could see half: those of several files."""
         root, flights = self._files.root, self._place.in_flight.flights()
         self._place.in_flight.wait_for([each.id for each in flights if each.root == root and len(each.paths) > 1])
 
@@ -56,7 +56,7 @@ class Upkeep:
             writer.keep(((hash_bytes(each), each) for each in contents), self._clock.now().wall)
 
     def forget(self) -> None:
-        """Drop kept contents whose retention is over."""
+        """Delete kept contents whose retention is over."""
         self.recover()
         with self._store.write() as writer:
             forget(writer, self._clock.now(), self._retention_seconds)

@@ -1,4 +1,4 @@
-"""What a session can do without writing files: the use cases of one working tree, put together."""
+"""The use cases of a session that write no files: those of one working tree, composed."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What lies beyond a working tree and its state.
+    """The environment of a working tree and its state.
 
-    Leases are kept in `registry`, where other machines share them; else in the state. What a commit means for other
-    files is seen with what `see` gives, which is asked once there is anything to write; else each file is looked at by
-    itself. A session whose process `is_running` is there, however long nothing is heard of it; so is one that has given
-    `signs` of life lately. Commits take `turns`; `plans_of` says who plans them. Where an examination can be `put_off`,
-    changes that are written already do not wait until all files are read.
+    Leases are kept in `registry`, which other machines share; by default in the state. `see` returns the insight into
+    other files, and is called once there is something to write; without one each file is examined alone. A session
+    whose process `is_running` is at work, however long it is silent; so is one that has given `signs` of life recently.
+    Commits take `turns`; `plans_of` returns the maker of their plans. If an examination can be `put_off`, changes that
+    are already written do not wait until all files are read.
     """
 
     registry: Registry | None = None
@@ -49,7 +49,7 @@ class Surroundings:
 
 
 class Parts(TypedDict, total=False):
-    """What a working tree's use cases are made of. `at_step` is called after each durable step of a commit."""
+    """The parts of a working tree's use cases. `at_step` is called after each durable step of a commit."""
 
     store: Required[Store]
     files: Required[Files]
@@ -61,10 +61,10 @@ class Parts(TypedDict, total=False):
 
 
 class UseCases:
-    """The use cases, each with what it needs; and what those need that write."""
+    """The use cases, each with its dependencies; and the parts that the writing ones need."""
 
     def __init__(self, agent: str | None, parts: Parts) -> None:
-        """Put them together for the session of `agent`."""
+        """Compose them for the session of `agent`."""
         store, files, clock = parts["store"], parts["files"], parts["clock"]
         self.ids = ids = parts["ids"]
         self.at_step = parts.get("at_step") or no_step
@@ -86,12 +86,12 @@ class UseCases:
         self.upkeep = Upkeep(self.place, options.retention_seconds)
 
     def _tree(self, place: str) -> Reading | None:
-        """How to look at a working tree: where leases are shared by machines, at this one only."""
+        """Return a reader of a working tree: if machines share the leases, of this one only."""
         if place == self.place.name:
             return self.reading
         return None if self.is_shared else Reading(self.place.files.at(place), self.read_set)
 
     def close(self) -> None:
-        """Let go of the state."""
+        """Close the state."""
         self.place.registry.close()
         self.place.store.close()
