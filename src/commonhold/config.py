@@ -139,9 +139,9 @@ def load_settings(root: str, **choices: object) -> Settings:
 
 
 def origins(root: str, **choices: object) -> dict[str, str]:
-    """Return the origin of each setting that is not the default: the name of a file or a variable, or "option".
+    """Return the origin of each setting that is not the default: the name of a file or variable, or "option".
 
-    "option" stands for `choices`. Raises InputError `CONFIG_INVALID`.
+    "option" marks a setting from `choices`. Raises InputError `CONFIG_INVALID`.
     """
     there = next((path for path in (Path(root, name) for name in FILES) if path.is_file()), None)
     said = {} if there is None else dict.fromkeys(_named_in(there), there.name)

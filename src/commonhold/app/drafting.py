@@ -87,7 +87,7 @@ def _followed(keyed: KeyedEdit, looked: Looked | None) -> KeyedEdit:
 
 
 def drafted(path: str, looked: Looked | None, edits: Sequence[KeyedEdit]) -> tuple[Draft, Rejected | None]:
-    """Return the effect of whole-file edits that already took effect, and why it should not have been written."""
+    """Return the draft of whole-file edits that already took effect, and the rejection that was due, if any."""
     before = looked.map if looked else discover(b"", path)
     content = applied(before, edits)
     flaw = flaw_in(before, content, tuple(edit.key for edit in edits))

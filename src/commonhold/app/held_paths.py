@@ -37,8 +37,8 @@ class Holding:
 def holdings(leases: Iterable[Lease], place: str) -> tuple[Holding, ...]:
     """Return the files that are held in the working tree with the name `place`.
 
-    Leases that a session requested hold in all working trees of the repository; those for its tool's writes and edits
-    hold in one tree only.
+    A lease that a session requested is valid in all working trees of the repository; one for its tool's writes and
+    edits is valid in one tree only.
     """
     return tuple(holding for lease in leases if not _is_elsewhere(lease, place) for holding in _of_lease(lease, place))
 

@@ -16,7 +16,7 @@ IDLE_SECONDS: Final = 600.0
 class Release(StrEnum):
     """When edited regions become free for others: at the end of the agent's turn, or once the edit is done.
 
-    Headers become free once the edit is done in any case: all new definitions of a file are written beside them.
+    Headers become free once the edit is done in any case: all definitions of the file lie beside them.
     """
 
     TURN = "turn"

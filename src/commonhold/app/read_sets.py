@@ -1,4 +1,4 @@
-"""The read set of a session: what it has read in a working tree, and others' changes since then."""
+"""The read set of a session: its reads in a working tree, and others' changes since then."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -43,7 +43,7 @@ class ReadSet:
             return reader.next_sequence - 1
 
     def shown_before(self, path: str, shown: str) -> Earlier | None:
-        """Return an earlier state of a file shown to this session, if that is gone and the log explains it."""
+        """Return the earlier state of a file from which `shown` was read, if the log has such a recent state."""
         if self._holder is None:
             return None
         with self._store.read() as reader:

@@ -123,7 +123,7 @@ class Reading:
         return dict(_found(self.locate(text), glances) for text in texts)
 
     def read(self, texts: Sequence[str]) -> tuple[RegionText, ...]:
-        """Return the named regions with their text, and keep it so that later changes to them can be shown.
+        """Return the named regions with their texts, which are kept so that later changes can be shown.
 
         Raises InputError `FILE_NOT_FOUND`, `REGION_UNKNOWN`, `REGION_AMBIGUOUS`, `ENCODING_INVALID`.
         """

@@ -53,5 +53,5 @@ def _listed(starts: Sequence[int], region: Region) -> ListedRegion:
 
 
 def _line_at(starts: Sequence[int], offset: int) -> int:
-    """Return the number of the line at `offset`, from the offsets of line starts: calls are too many to count anew."""
+    """Return the number of the line at `offset`, from the offsets of line starts: there are too many calls to count."""
     return bisect_right(starts, offset)

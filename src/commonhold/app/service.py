@@ -102,9 +102,9 @@ class Service:
     def saw(self, *keys: str, shown: str = "") -> tuple[terms.RegionHash, ...]:
         """Record that this session read files or regions in another way (such as its own tools), as if through `read`.
 
-        Their present state counts as read; the answer has their hashes. If one file is named and `shown`, the text that
-        was read of it, is no longer there, the content just before counts instead. If it is a part of the file, the
-        session has read only that: the answer has the regions that contain it, without a hash if some of their lines
+        Their present state counts as read; the answer has their hashes. With one file, `shown` may be the text that
+        was read of it. If that text is no longer there, the content just before counts instead. If it is a part of the
+        file, only that part counts: the answer has the regions that contain it, without a hash if some of their lines
         were never shown. Raises as `read`.
         """
         self._recover_if_possible()
@@ -354,7 +354,7 @@ class Service:
         return answer
 
     def depart(self) -> terms.TakeAnswer:
-        """End this session."""
+        """End this session: record the results of its proposals, and release the leases taken for them."""
         answer = self._writing.proposing.rest(self.holder)
         self._writing.attendance.depart(self.holder)
         return answer

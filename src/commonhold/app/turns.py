@@ -50,7 +50,7 @@ class TurnQueues:
         self._queues: dict[str, deque[Ticket]] = {}
 
     def join(self, names: Collection[str], within: Ticket | None = None) -> Ticket:
-        """Join the queues of all `names`. The time of the turn `within` which that happens stands still meanwhile."""
+        """Join the queues of all `names`. Meanwhile the time of the turn `within`, if given, stands still."""
         ticket = Ticket(tuple(dict.fromkeys(names)), within, within.seconds if within else TURN_SECONDS)
         if within is not None and self.has_turn(within):
             within.until = math.inf
