@@ -1,1 +1,1 @@
-"""Three versions of a file in, one program out, or the reasons why not. Pure; nothing here opens a file."""
+"""Merge three versions of a file into one program, or give the reasons against it. Pure: nothing here opens a file."""

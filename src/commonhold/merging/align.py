@@ -1,4 +1,4 @@
-"""What two sequences have in common, in order: the ground of every merge here."""
+"""Find the elements that two sequences share, in order: all merges here are built on this."""
 
 from bisect import bisect_left
 from collections import Counter
@@ -14,10 +14,10 @@ _MAX_CELLS: Final = 20_000
 
 
 def common(left: Sequence[Hashable], right: Sequence[Hashable]) -> list[Pair]:
-    """Pairs of indices of equal elements, increasing in both; longest where that can be told in bounded time.
+    """Return pairs of indices of equal elements, increasing in both; the longest such list that bounded time allows.
 
-    Equal ends are paired first, then elements that occur once on each side (patience), then what lies between by Myers'
-    greedy algorithm with at most `_MAX_EDITS` edits (E. Myers, An O(ND) Difference Algorithm, 1986).
+    Equal ends are paired first, then elements that occur once on each side (patience), then the rest between them by
+    Myers' greedy algorithm with at most `_MAX_EDITS` edits (E. Myers, An O(ND) Difference Algorithm, 1986).
     """
     pairs: list[Pair] = []
     stack = [(0, len(left), 0, len(right))]
@@ -46,10 +46,9 @@ Places = tuple[int, int, int]
 def stretches(
     base: Sequence[Hashable], one: Sequence[Hashable], other: Sequence[Hashable]
 ) -> Iterator[tuple[Places, Places]]:
-    """The stretches between the elements of `base` that both others kept, as indices into all three.
+    """Yield the stretches between the elements of `base` that both others kept, as indices into all three.
 
-    Where a stretch ends before the end of all, the three have one element in common there, the next stretch begins
-    behind it.
+    If a stretch ends before the end of all three, they share one element there, and the next stretch begins behind it.
     """
     kept, also = dict(common(base, one)), dict(common(base, other))
     start = (0, 0, 0)
@@ -61,7 +60,7 @@ def stretches(
 
 
 def equal_ends(left: Sequence[Hashable], right: Sequence[Hashable]) -> Pair:
-    """How many first and last elements are the same; none is counted twice."""
+    """Return how many first and last elements are the same; none is counted twice."""
     shortest = min(len(left), len(right))
     head = next((at for at in range(shortest) if left[at] != right[at]), shortest)
     tail = next((at for at in range(shortest - head) if left[-1 - at] != right[-1 - at]), shortest - head)
@@ -77,7 +76,7 @@ def _between(anchors: Sequence[Pair], bounds: Gap) -> Iterator[Gap]:
 
 
 def _unique_anchors(left: Sequence[Hashable], right: Sequence[Hashable], bounds: Gap) -> list[Pair]:
-    """Patience: what occurs once on each side, as far as it stands in the same order."""
+    """Pair the elements that occur once on each side (patience), as long as they stand in the same order."""
     low, high, start, stop = bounds
     counts, others = Counter(left[low:high]), Counter(right[start:stop])
     places = {right[index]: index for index in range(start, stop) if others[right[index]] == 1}
@@ -88,7 +87,7 @@ def _unique_anchors(left: Sequence[Hashable], right: Sequence[Hashable], bounds:
 
 
 def increasing(pairs: Sequence[Pair]) -> list[Pair]:
-    """The longest part of pairs, increasing in the first, that increases in the second as well."""
+    """Return the longest part of pairs, increasing in the first, that increases in the second as well."""
     tails: list[int] = []
     ends: list[int] = []
     before: list[int] = []
@@ -106,7 +105,7 @@ def increasing(pairs: Sequence[Pair]) -> list[Pair]:
 
 
 def _greedy(left: Sequence[Hashable], right: Sequence[Hashable], low: int, start: int) -> list[Pair]:
-    """Myers' greedy algorithm; nothing where the sides differ in more than is worth looking at."""
+    """Pair by Myers' greedy algorithm; return no pairs if the sides need too many edits."""
     furthest = {1: 0}
     trail: list[dict[int, int]] = []
     for edits in range(min(len(left) + len(right), _MAX_EDITS) + 1):
@@ -141,9 +140,9 @@ def _backtrack(trail: Sequence[dict[int, int]], x: int, y: int) -> Iterator[Pair
 
 
 def best(left: Sequence[T], right: Sequence[T], score: Callable[[T, T], float]) -> list[Pair]:
-    """Pairs of like elements, increasing in both, with the greatest sum of scores; 0 means unlike.
+    """Return pairs of like elements, increasing in both, with the greatest sum of scores; 0 means unlike.
 
-    Nothing is paired where the product of the lengths is too large to look at.
+    Return no pairs if the product of the lengths is too large to search.
     """
     if not left or not right or len(left) * len(right) > _MAX_CELLS:
         return []

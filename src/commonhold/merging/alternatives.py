@@ -1,6 +1,6 @@
 """Alternatives of which one holds at a time: members of a union, variants of an enumeration, branches by a constant.
 
-Their order means nothing, as long as nothing counts or compares them and no two can hold at once.
+Their order means nothing, if nothing counts or compares them and no two can hold at once.
 """
 
 import re
@@ -13,7 +13,7 @@ from commonhold.merging.layout import Element, Shape
 from commonhold.merging.script import script
 
 MEMBERS: Final = frozenset({"enum_variant_list", "union_type"})
-# What a derived implementation does not tell by the order of variants.
+# Derived implementations that do not depend on the order of variants.
 _BLIND: Final = frozenset({b"Clone", b"Copy", b"Debug", b"Default", b"Eq", b"Error", b"Hash", b"PartialEq"})
 _DERIVED: Final = re.compile(rb"\bderive\s*\(([^)]*)\)")
 _NUMBERED: Final = re.compile(rb"\brepr\s*\(|\bas\s+[iu](?:8|16|32|64|128|size)\b|\bdiscriminant\b|\btransmute\b")
@@ -25,7 +25,7 @@ _FALLING: Final = re.compile(rb"\bfallthrough\b")
 
 
 def counts_members(holder: Element, new: Iterable[Element]) -> bool:
-    """Whether the order of members in a list, `new` ones included, can be seen: by numbers, or by comparison."""
+    """Whether the order of members in a list, `new` ones included, can be observed: by numbers, or by comparison."""
     if holder.list_kind != "enum_variant_list":
         return False
     definition = holder.node.parent
@@ -45,7 +45,7 @@ def _attributes(definition: Node) -> Iterable[bytes]:
 
 
 def only_got_members(old: Element, new: Element) -> bool:
-    """Whether all that came to a definition are members of its union or enumeration."""
+    """Whether a definition gained only members of its union or enumeration."""
     if old.text == new.text:
         return True
     if old.shape is Shape.LIST and new.shape is Shape.LIST and old.list_kind in MEMBERS:
@@ -58,7 +58,7 @@ def only_got_members(old: Element, new: Element) -> bool:
 
 
 def are_distinct_branches(mine: Iterable[Element], others: Iterable[Element]) -> bool:
-    """Whether no branch of one run can be taken where one of the other would be: each has constants of its own."""
+    """Whether no value can take a branch of both runs: each branch stands for constants of its own."""
     ours, theirs = ([_constants(each) for each in run] for run in (mine, others))
     if None in ours or None in theirs:
         return False
@@ -72,7 +72,7 @@ def _path(constant: bytes) -> bytes:
 
 
 def _constants(branch: Element) -> list[bytes] | None:
-    """The constants that a branch stands for; None where it may stand for more, or branches go on into the next."""
+    """Return the constants of a branch; None if it may stand for more, or a branch falls through into the next."""
     node = branch.node
     if node.type not in _BRANCHES or _goes_on(node) or _goes_on(node.prev_named_sibling):
         return None
@@ -82,13 +82,13 @@ def _constants(branch: Element) -> list[bytes] | None:
         return None
     mark = b"," if node.type == "expression_case" else b"|"
     texts = [part.strip() for each in found for part in (each.text or b"").split(mark)]
-    if node.type == "match_arm":  # a variant is none of the others, whatever it holds
+    if node.type == "match_arm":  # a variant differs from all others, whatever it holds
         texts = [_HELD.sub(rb"\1", text) for text in texts]
     return texts if all(_CONSTANT.fullmatch(text) for text in texts) else None
 
 
 def _goes_on(node: Node | None) -> bool:
-    """Whether what a branch does may be followed by what the next one does."""
+    """Whether control may fall through from a branch into the next one."""
     if node is None or node.type not in _BRANCHES:
         return False
     text = node.text or b""

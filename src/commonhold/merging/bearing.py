@@ -1,7 +1,7 @@
-"""Whether what one side did to whole files bears on what the other did, in the same file or in another.
+"""Find how one side's changes to whole files interfere with the other side's, in the same file or in another.
 
-Names are all there is to go by across files, so a name is taken for the same thing wherever it stands. What is asked:
-does one side newly call, or newly name, what the other took away, gave another contract, or made behave in another way?
+Only names link files here, so equal names are taken for the same thing wherever they stand. The question is: does one
+side newly call or name something that the other removed, gave another contract, or made behave in another way?
 """
 
 import re
@@ -23,7 +23,7 @@ from commonhold.semantics.impact import COMMON_ATTRIBUTES
 
 _Key = tuple[str, bytes]
 _WORD: Final = re.compile(rb"\w+")
-# Files whose functions other files call by a name that the path gives, if not by their own.
+# Files whose functions are called through a name from the path (a module), if not by their own name.
 _NAMED_BY_PATH: Final = (".py", ".pyi", ".js", ".jsx", ".mjs", ".cjs", ".ts", ".tsx", ".go", ".rs")
 _CONSTRUCTORS: Final = frozenset({b".__init__", b".__new__", b".__init_subclass__"})
 
@@ -43,18 +43,18 @@ class FileChange:
 
     @cached_property
     def offers_otherwise(self) -> bool:
-        """Whether what was there before may be found otherwise, as a body that does something else is not."""
+        """Whether the change may affect how other code uses the file's definitions; a change inside a body does not."""
         return any(is_offer(each) and not _is_plain_addition(each) for each in self.deltas)
 
     @cached_property
     def written(self) -> Mapping[bytes, int]:
-        """The words that are written anew, each with a row where it stands."""
+        """The newly written words, each with a row on which it stands."""
         return newly_written(self.before, self.after)
 
 
 @dataclass(frozen=True, slots=True)
 class _Effect:
-    """What a side did to a name, where it was, in words."""
+    """The effect of one side on a name, its place, and its description in words."""
 
     name: bytes
     path: str
@@ -65,7 +65,7 @@ class _Effect:
 
 @dataclass(frozen=True, slots=True)
 class Bearing:
-    """A name that one side changed and the other came to count on."""
+    """A name that one side changed and the other newly depends on."""
 
     ours_path: str
     theirs_path: str
@@ -73,14 +73,14 @@ class Bearing:
 
 
 def bearing(ours: Sequence[FileChange], theirs: Sequence[FileChange]) -> list[Bearing]:
-    """What of either side bears on the other. Empty: nothing that names can tell."""
+    """Return the changes of either side that interfere with the other; empty if names show none."""
     mine, others = _Side.of(ours), _Side.of(theirs)
     return [*_met(mine, others), *_met(others, mine, are_exchanged=True)]
 
 
 @dataclass(frozen=True, slots=True)
 class _Side:
-    """The names that a side changed, those that it came to call, and those that no file of it defines any more.
+    """The names that a side changed, those that it newly calls, and those that none of its files defines any more.
 
     Each name has at most one effect in each file.
     """
@@ -92,7 +92,7 @@ class _Side:
 
     @classmethod
     def of(cls, files: Sequence[FileChange]) -> "_Side":
-        """What a side did, over all its files."""
+        """Collect the effects of a side over all its files."""
         changed: dict[_Key, dict[str, _Effect]] = {}
         called: dict[_Key, dict[str, _Effect]] = {}
         for file in files:
@@ -103,7 +103,7 @@ class _Side:
         return cls(files, _listed(changed), _listed(called), _withdrawn(files))
 
     def names(self, path: str, in_path: str) -> bool:
-        """Whether the text of one file may name what is in another: in some languages by that file or its folder."""
+        """Whether a file may name a definition of another: in some languages only by that file or its folder."""
         if not path.endswith(_NAMED_BY_PATH):
             return path != in_path
         parts = [part.partition(".")[0].encode() for part in path.split("/")[-2:]]
@@ -116,7 +116,7 @@ def _listed(effects: Mapping[_Key, Mapping[str, _Effect]]) -> dict[_Key, Sequenc
 
 
 def _withdrawn(files: Sequence[FileChange]) -> dict[bytes, _Effect]:
-    """What is defined in no changed file any more; what moved to another of them is still there."""
+    """Return the names that no changed file defines any more; a name that moved to another of them still exists."""
     gone = {
         name: _Effect(name, file.path, (row, row + 1), "took away", is_gone=True)
         for file in files
@@ -147,7 +147,7 @@ def _called_by(file: FileChange) -> Iterator[tuple[_Key, _Effect]]:
 
 
 def _overloaded(file: FileChange) -> Iterator[_Effect]:
-    """The functions that got one more definition beside those that there were: a call may mean that one now."""
+    """Yield the functions that got another definition beside the existing ones: a call may now mean the new one."""
     for delta in file.deltas:
         element = delta.element
         if _is_new_function(delta):
@@ -158,7 +158,7 @@ def _overloaded(file: FileChange) -> Iterator[_Effect]:
 
 
 def _is_plain_addition(delta: Delta) -> bool:
-    """Whether it only adds a function or an import to the top level."""
+    """Whether a change only adds a function or an import to the top level."""
     is_new = delta.old is None and not (delta.scope or delta.is_gone or delta.is_head)
     return is_new and (delta.is_import or is_function(delta.element))
 
@@ -169,7 +169,7 @@ def _is_new_function(delta: Delta) -> bool:
 
 
 def _behaviour(file: FileChange, deltas: Iterable[Delta]) -> Iterator[_Effect]:
-    """The names that mean something else than before: another contract, gone, or a body that does other things."""
+    """Yield the names with a changed meaning: removed, with another contract, or with a body that acts differently."""
     for delta in deltas:
         lines = delta.element.rows
         for name in delta.effects.defines & delta.before.defines if not delta.is_gone else delta.before.defines:
@@ -184,7 +184,7 @@ def _behaviour(file: FileChange, deltas: Iterable[Delta]) -> Iterator[_Effect]:
 
 
 def _contracts(delta: Delta) -> Iterator[bytes]:
-    """The functions and classes that may have to be called in another way; a class is called by its own name."""
+    """Yield the functions and classes whose calls may have to change; a class is called by its own name."""
     if not (delta.element.is_definition and delta.is_head):
         return
     for name in delta.effects.defines:
@@ -193,7 +193,7 @@ def _contracts(delta: Delta) -> Iterator[bytes]:
 
 
 def _bodies(delta: Delta) -> Iterator[tuple[bytes, Element | None]]:
-    """The functions around a changed statement, with the class that each is a member of."""
+    """Yield the functions around a changed statement, with the class that each is a member of."""
     if delta.is_head or delta.function is None or delta.function.name is None:
         return
     around = delta.scope[: delta.scope.index(delta.function)]
@@ -203,7 +203,7 @@ def _bodies(delta: Delta) -> Iterator[tuple[bytes, Element | None]]:
 
 
 def _implied(name: bytes, class_: Element | None) -> Iterator[bytes]:
-    """The methods that the language calls unsaid and that come to `name`, by way of methods of the same class."""
+    """Yield the methods that the language calls implicitly and that reach `name` through methods of the same class."""
     if class_ is None:
         return
     implied = {each for names in class_.profile.implied.values() for each in names}
@@ -227,14 +227,14 @@ def _named(effects: Effects) -> list[bytes]:
 
 
 def _last_name(call: bytes) -> bytes:
-    """What is called, without the path to it: `a::f`, `a.f` and `a->f` call a member `f`."""
+    """Return the called name without the path to it: `a::f`, `a.f` and `a->f` call a member `f`."""
     words = _WORD.findall(call.partition(b"(")[0].partition(b"<")[0])
     is_member = call.startswith(b".") or len(words) > 1
     return (b"." if is_member else b"") + (words[-1] if words else b"")
 
 
 def _new_calls(file: FileChange, deltas: Sequence[Delta]) -> Iterator[_Effect]:
-    """What is called, or named, more often than before."""
+    """Yield the names that are called, or named, more often than before."""
     now = Counter(name for delta in deltas if not delta.is_gone for name in _named(delta.effects))
     before = Counter(name for delta in deltas for name in _named(delta.before))
     for delta in deltas:
@@ -252,7 +252,7 @@ def _met(changing: _Side, calling: _Side, *, are_exchanged: bool = False) -> Ite
     for key in sorted(changing.changed):
         exact = calling.called.get(key, ())
         for change in changing.changed[key]:
-            # In another file a function of a module is called by the module, a method perhaps by its own name.
+            # Another file may call a function through its module, or a method by its bare name.
             further = () if key[0] else bare.get(key[1].lstrip(b"."), ())
             calls = [*exact, *(each for each in further if each not in exact and calling.names(change.path, each.path))]
             told |= {(key[1].lstrip(b"."), call.path) for call in calls}
@@ -263,7 +263,7 @@ def _met(changing: _Side, calling: _Side, *, are_exchanged: bool = False) -> Ite
 def _dangling(
     changing: _Side, using: _Side, told: Container[tuple[bytes, str]], *, are_exchanged: bool
 ) -> Iterator[Bearing]:
-    """Where one side newly writes a name that the other defines no more, less what is `told` by name and path."""
+    """Yield places where one side newly writes a name that the other removed, except the names and paths in `told`."""
     if not changing.withdrawn:
         return
     for file in using.files:

@@ -1,4 +1,4 @@
-"""What the languages with braces have in common, and how each of them differs: their profiles."""
+"""The profiles of the languages with braces: their common part, and how each of them differs."""
 
 from dataclasses import replace
 from typing import Final
@@ -7,7 +7,7 @@ from commonhold.merging import node_effects_compiled as compiled
 from commonhold.merging import node_effects_scripting as scripting
 from commonhold.merging.profile import Binding, Order, Profile
 
-# Methods that change what they are called on, in any of these languages.
+# Methods that change their receiver, in any of these languages.
 MUTATORS: Final = frozenset(
     {
         "add",
@@ -44,7 +44,7 @@ MUTATORS: Final = frozenset(
 
 
 def binding(*defines: str, names: str = "", is_scope: bool = False, mutates: bool = False) -> Binding:
-    """A binding; `names` are fields between blanks."""
+    """Return a binding; `names` are fields between blanks."""
     return Binding(frozenset(defines), frozenset(names.split()), is_scope=is_scope, mutates=mutates)
 
 
@@ -228,7 +228,7 @@ _SCRIPT: Final = replace(
     node_effects=scripting.JAVASCRIPT_WITH_JSX,
 )
 
-# What a condition of the preprocessor encloses are statements like those around it.
+# Code inside a preprocessor condition consists of statements like those around it.
 _C: Final = replace(
     BRACES,
     members={"field_expression": ("argument", "field")},

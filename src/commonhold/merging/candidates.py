@@ -1,4 +1,4 @@
-"""Texts that may be what both sides mean where nothing shows it: to be tried against a check, never trusted alone."""
+"""Texts that both sides may mean although nothing proves it: to be tried against a check, never trusted alone."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -19,7 +19,7 @@ Texts = Sequence[bytes]
 
 
 def combined(pieces: Sequence[Piece]) -> Iterator[tuple[bytes, str]]:
-    """The merged text with each clash settled in one of the ways there are, the likeliest choices first."""
+    """Yield the merged text with each clash settled in one of its possible ways, the likeliest choices first."""
     choices = [list(islice(_alternatives(each), _MAX_ALTERNATIVES)) for each in pieces if isinstance(each, Clash)]
     for ranks in _by_rank([len(each) for each in choices]):
         chosen = iter([options[rank] for options, rank in zip(choices, ranks, strict=True)])
@@ -35,7 +35,7 @@ def combined(pieces: Sequence[Piece]) -> Iterator[tuple[bytes, str]]:
 
 
 def _by_rank(sizes: Sequence[int]) -> Iterator[tuple[int, ...]]:
-    """The same choice everywhere first, then the mixtures, those near the front first."""
+    """Yield the same choice for all clashes first, then mixtures, those with likelier choices first."""
     uniform = [tuple(min(rank, size - 1) for size in sizes) for rank in range(max(sizes, default=1))]
     yield from dict.fromkeys(uniform)
     if len(sizes) > _MAX_MIXED:
@@ -76,7 +76,7 @@ def _all_of_one(first: bytes, second: bytes) -> bool:
 
 
 def _once(first: bytes, second: bytes) -> Iterator[tuple[bytes, str]]:
-    """What both added, with the lines that they share written once."""
+    """Yield both additions joined, with the lines that they share written once."""
     one, other = lines_of(first), lines_of(second)
     pairs = [pair for pair in common(one, other) if one[pair[0]].strip()]
     if not pairs:
@@ -105,7 +105,7 @@ def _tokens(text: bytes) -> list[bytes]:
 
 
 def union(base: Texts, first: Texts, second: Texts) -> bytes:
-    """What is left of `base` on both sides, and what either put where, `first` before `second`."""
+    """Return the elements of `base` that both kept, with the additions of both in place, `first` before `second`."""
     parts: list[bytes] = []
     for start, end in stretches(base, first, second):
         parts += _both(*(texts[low:high] for texts, low, high in zip((base, first, second), start, end, strict=True)))

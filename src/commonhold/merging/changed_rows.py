@@ -1,4 +1,4 @@
-"""Which rows of two versions of a file differ, and the syntax nodes that lie on them."""
+"""Find the rows that differ between two versions of a file, and the syntax nodes on these rows."""
 
 import re
 from bisect import bisect_left
@@ -26,7 +26,7 @@ class Rows:
         return at < len(self.rows) and self.rows[at] <= node.end_point.row
 
     def nodes(self, root: Node) -> Iterator[Node]:
-        """The named nodes on these rows, outer ones before inner ones."""
+        """Yield the named nodes on these rows, outer ones before inner ones."""
         stack = [root] if self.rows else []
         while stack:
             node = stack.pop()
@@ -36,7 +36,7 @@ class Rows:
 
 
 def rows_with(source: bytes, words: Container[bytes]) -> Rows:
-    """Return the rows on which one of some words stands."""
+    """Return the rows on which any of some words stands."""
     lines = enumerate(lines_of(source))
     return Rows([row for row, line in lines if any(word in words for word in WORD.findall(line))])
 

@@ -1,4 +1,4 @@
-"""Whether two runs of new statements do the same in either order."""
+"""Whether two runs of new statements have the same effect in either order."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ Refusal = tuple[Reason, str]
 
 @dataclass(frozen=True, slots=True)
 class _Run:
-    """Statements that one side adds, and what they do."""
+    """Statements that one side adds, and their effects."""
 
     effects: Effects
     footprint: Footprint
@@ -30,17 +30,17 @@ class _Run:
 
     @property
     def uses_memory(self) -> bool:
-        """Whether it reads or changes what is not a variable."""
+        """Whether it reads or changes memory other than variables: fields or items."""
         return self.footprint.uses_fields or self.footprint.reads_items or self.footprint.changes_items
 
 
 def _is_call(name: bytes, holder: Element) -> bool:
-    """Whether a name without brackets calls a method: where no variable is called so."""
+    """Whether a bare name calls a method, if the language has such calls: a lower-case name that is no local."""
     return (name[:1].islower() or name[:1] == b"_") and not is_local(name, holder)
 
 
 def gives_value(holder: Element, *last: Element) -> bool:
-    """Whether the value of a function may be that of one of the statements that may come last in it."""
+    """Whether one of the statements that may come last in a function may give it its value."""
     without = holder.profile.node_effects.without_value
     function = function_around(holder.node, holder.profile)
     if without is None or function is None:
@@ -52,7 +52,7 @@ def gives_value(holder: Element, *last: Element) -> bool:
 
 
 def why_order_shows(holder: Element, mine: Sequence[Element], others: Sequence[Element]) -> Refusal | None:
-    """What may come out differently if `others` are run before `mine` and not after; both are new in `holder`."""
+    """Return why the order of `mine` and `others`, both new in `holder`, may be observed; None if it cannot."""
     one, other = _Run.of(mine, holder), _Run.of(others, holder)
     shared = _shared(one.effects, other.effects, holder)
     if shared:
@@ -79,7 +79,7 @@ def _shared(one: Effects, other: Effects, holder: Element) -> frozenset[bytes]:
 
 
 def _by_two_names(one: Effects, other: Effects, holder: Element) -> frozenset[bytes]:
-    """Members that one side reaches as `this.name`, the other as `name`."""
+    """Return the members that one side reaches as `this.name`, the other as `name`."""
     names = ((one.defines | one.uses) - {*one.calls}, one.defines)
     dotted = (other.defines, other.defines | other.uses)
     both = (name for plain, long in zip(names, dotted, strict=True) for name in plain if b"." + name in long)
@@ -100,7 +100,7 @@ def _items_meet(one: Footprint, other: Footprint) -> bool:
 
 
 def _seen_by_a_call(run: _Run, holder: Element) -> str:
-    """What statements read or change that a call may reach, in words; empty if nothing."""
+    """Return, in words, the variables and memory of some statements that a call may reach; empty if there are none."""
     if run.uses_memory:
         return "a field or an item"
     changed = [name for name in run.effects.defines if reached(name, holder)]

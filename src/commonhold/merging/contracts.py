@@ -1,7 +1,7 @@
-"""Contracts that hold on each side of a file and break in what is merged of both.
+"""Contracts that hold on each side of a file and break in the merged text.
 
-The answer is that of `linking.contract_conflicts`, which checks of branches ask as well. It costs a summary of the
-file, so that it is only asked where one side changed what the file offers and the other may use that.
+The answer is that of `linking.contract_conflicts`, which checks of branches use as well. It costs a summary of the
+file, so it is computed only if one side changed the file's interface and the other may use that.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -28,11 +28,11 @@ from commonhold.merging.verdict import NOWHERE, Lines, Reason, Spot
 from commonhold.regions.language import Language
 from commonhold.semantics.evidence import Evidence
 
-_EVERYTHING: Final = b"*"  # what a star import gives a value
+_EVERYTHING: Final = b"*"  # the name that a star import defines
 
 
 def broken_contracts(versions: tuple[bytes, bytes, bytes], merged: bytes, path: str) -> list[Spot]:
-    """Return a spot for each place of the merged file that counts on a contract which the other side changed."""
+    """Return a spot for each place of the merged file that depends on a contract which the other side changed."""
     base = summarise(path, versions[0])
     if base is None:
         return []
@@ -55,12 +55,12 @@ def _shelf(path: str, text: bytes, like: Summary) -> Shelf:
 
 
 def binding(conflicts: Iterable[Conflict]) -> Iterator[Conflict]:
-    """The conflicts that a check of the branches refuses: those that are more than suspected."""
+    """Yield the conflicts for which a check of branches refuses: those that are more than suspected."""
     return (each for each in conflicts if each.concern.evidence is not Evidence.SUSPICION)
 
 
 def reason_of(conflict: Conflict) -> Reason:
-    """Whether the place counts on something that is gone, or on what is still there and different."""
+    """Return whether the place depends on something that is gone, or on something that still exists and changed."""
     return Reason.DANGLING if conflict.concern.is_broken and "gone" in conflict.concern.what else Reason.INTERFERES
 
 
@@ -75,10 +75,10 @@ def _lines(line: int | None) -> Lines:
 
 
 def may_break(ours: FileChange, theirs: FileChange, language: Language) -> bool:
-    """Return whether one side changed what the file offers in a way that the other side may use.
+    """Return whether one side changed the file's interface in a way that the other side may use.
 
-    Statements in a body change no contract. All else matters to code that writes one of the names that are offered
-    otherwise, or of a definition that has to do with them: an heir, an alias, a function that hands its arguments on.
+    Statements in a body change no contract. All other changes matter to code that writes one of the changed names, or
+    the name of a definition related to them: a subclass, an alias, a function that passes its arguments on.
     """
     return linked(language.name) is not None and (_offers_to(ours, theirs) or _offers_to(theirs, ours))
 
@@ -94,7 +94,7 @@ def _offers_to(offering: FileChange, using: FileChange) -> bool:
 
 
 def _offered_by(delta: Delta) -> Iterator[bytes]:
-    """The names that a change is about: what it defines, and the classes that it stands in."""
+    """Yield the names that a change concerns: those that it defines, and the classes that it stands in."""
     defined = delta.effects.defines | delta.before.defines
     named = {each.name for each in (delta.old, delta.element, *delta.scope) if each is not None and each.name}
     plain = {name.lstrip(b".").partition(b"(")[0] for name in defined | named}
@@ -105,7 +105,7 @@ def _offered_by(delta: Delta) -> Iterator[bytes]:
 
 
 def _related(names: Collection[bytes], versions: Sequence[Element]) -> set[bytes]:
-    """The names of what mentions one of some names: classes, values, and functions that hand arguments on."""
+    """Return the names of definitions that mention some names: classes, values, functions that pass arguments on."""
     known = [
         (defined, frozenset(WORD.findall(each.text)))
         for version in versions

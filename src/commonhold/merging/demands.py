@@ -1,8 +1,8 @@
-"""What types demand of code that is written against them, and where code newly counts on that.
+"""The demands of types on code that is written against them, and new code that relies on the old demands.
 
-An interface demands its members of whoever implements it, an enumeration an arm of each exhaustive match, a type with
+An interface demands its members of every implementation, an enumeration an arm of each exhaustive match, a type with
 required fields a value of each literal. Each side may be right alone: one adds to the type, the other writes new code
-that fits the type as it was. Both are compared by keys, which are names, so that the files they stand in may differ.
+that fits the type as it was. Both are compared by keys, which are names, so they may stand in different files.
 """
 
 import re
@@ -45,7 +45,7 @@ _ASSERTED: Final = frozenset({"as_expression", "satisfies_expression"})
 
 
 def demanded_anew(before: Element, after: Element) -> Iterator[tuple[Key, int, str]]:
-    """The demands that types of a file make otherwise than before, each with a row and with the change in words."""
+    """Yield the changed demands of a file's types, each with a row and with the change in words."""
     if before.text == after.text or not (may_demand(before) or may_demand(after)):
         return
     old, new = _types(before), _types(after)
@@ -66,7 +66,7 @@ def demanded_anew(before: Element, after: Element) -> Iterator[tuple[Key, int, s
 
 
 def counted_on(before: Element, after: Element) -> Iterator[tuple[Key, int, str]]:
-    """The demands that the code of a file newly counts on, each with a row and in words."""
+    """Yield the demands that the code of a file newly relies on, each with a row and in words."""
     if before.text == after.text:
         return
     _, rows = changed_rows(before.source, after.source)
@@ -83,7 +83,7 @@ def counted_on(before: Element, after: Element) -> Iterator[tuple[Key, int, str]
 
 
 def _types(element: Element) -> Mapping[bytes, Node]:
-    """The types of a file by name."""
+    """Return the types of a file by name."""
     found: dict[bytes, Node] = {}
     stack = [element.node]
     while stack:
@@ -114,7 +114,7 @@ def _counting(element: Element, rows: Rows) -> Iterator[tuple[Key, int, str]]:
 
 
 def _is_structural(node: Node) -> bool:
-    """Whether types ask for such a member by its name alone: a method in Go, an entry that a call is given."""
+    """Whether types demand such a member by its name alone: a method in Go, an entry that a call is given."""
     if node.type == "method_declaration":
         return node.child_by_field_name("receiver") is not None
     around = node.parent.parent if node.parent is not None else None
@@ -122,7 +122,7 @@ def _is_structural(node: Node) -> bool:
 
 
 def _implemented(node: Node, profile: Profile) -> Iterator[bytes]:
-    """The types that a node implements, or says that a value in it is of."""
+    """Yield the types that a node implements, or declares as the type of a value in it."""
     kind = node.type
     if kind in _HERITAGE:
         yield from _names_in(node)
@@ -146,5 +146,5 @@ def _implemented(node: Node, profile: Profile) -> Iterator[bytes]:
 
 
 def _names_in(node: Node) -> Iterator[bytes]:
-    """The names in a heritage or annotation; of a path the last part, which the others lead to, as well."""
+    """Yield the names in a heritage or annotation; of a path also the last part, to which the others lead."""
     yield from dict.fromkeys(WORD.findall(node.text or b""))

@@ -1,4 +1,4 @@
-"""The lists of what Rust derives for a type: sets, in which each side may add and take out what it likes."""
+"""Lists of derived traits in Rust: sets, in which each side may add and remove entries freely."""
 
 import re
 from typing import Final
@@ -9,7 +9,7 @@ _DERIVE: Final = re.compile(rb"(?<=#\[derive\()[^()\[\]]*(?=\)\])")
 
 
 def merged_derives(base: bytes, ours: bytes, theirs: bytes) -> bytes | None:
-    """Text before a type whose versions differ in derived lists alone; None where they differ in more."""
+    """Return the merged text before a type whose versions differ only in derived lists; None if they differ in more."""
     texts = (base, ours, theirs)
     if len({_DERIVE.sub(b"", text) for text in texts}) > 1:
         return None

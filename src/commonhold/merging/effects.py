@@ -1,4 +1,4 @@
-"""What a piece of code does to names, as far as its syntax tells: what it gives a value, and what it uses."""
+"""The effects of a piece of code on names, as its syntax shows them: the names that it assigns, and those it uses."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -12,14 +12,14 @@ from commonhold.merging.profile import Binding, Profile
 _NOTHING: Final = Binding()
 _WILDCARDS: Final = frozenset({"asterisk", "use_wildcard", "wildcard_import", "namespace_wildcard"})
 _NAMED: Final = frozenset({"import_spec", "using_directive"})
-# Of a path that is imported, the field of the part that has a name here; else the last.
+# For an imported path, the field of the part that becomes a name here; without an entry, the last part.
 _PATHS: Final = {
     "qualified_identifier": "name",
     "qualified_name": "name",
     "scoped_identifier": "name",
     "scoped_use_list": "list",
 }
-# Types that C names with a word before them, and what may be of such a type.
+# Types that C names with a word before them, and the nodes that may be of such a type.
 _SPECIFIERS: Final = frozenset({"class_specifier", "enum_specifier", "struct_specifier", "union_specifier"})
 _SPECIFIED: Final = frozenset(
     {
@@ -38,10 +38,10 @@ _ORIGINS: Final = frozenset({"module_name", "source"})
 
 @dataclass(frozen=True, slots=True)
 class Effects:
-    """Names given a value and names used; attributes have a dot before them, whatever they are attributes of.
+    """Assigned names and used names; an attribute has a dot before it, whatever object it belongs to.
 
-    `calls` are the names of what is called, by the syntax of the language as well (a `with` calls `__exit__`),
-    `receivers` the things whose methods are called, `touched` the things that a member or an item of is given a value,
+    `calls` are the called names, also those called by the syntax of the language (a `with` calls `__exit__`),
+    `receivers` the objects whose methods are called, `touched` the objects of which a member or an item is assigned,
     `whole` the names that are used otherwise than to reach a member or an item.
     """
 
@@ -54,7 +54,7 @@ class Effects:
 
 
 def bound_in(node: Node, profile: Profile) -> frozenset[bytes]:
-    """The names that a definition gives a value inside itself, its parameters among them."""
+    """Return the names that a definition assigns inside itself, its parameters among them."""
     gathered = _Gathered()
     for child in node.children:
         _gather(child, profile, gathered, frozenset())
@@ -73,10 +73,10 @@ class _Gathered:
 
 
 def effects_of(nodes: Iterable[Node], profile: Profile, *, skip: frozenset[str] = frozenset()) -> Effects:
-    """The effects of some nodes; what lies in nodes of the kinds `skip` is left out."""
+    """Return the effects of some nodes, without those inside of nodes of the kinds `skip`."""
     gathered = _Gathered()
     for node in nodes:
-        # A clause that is asked about is no clause to be left out.
+        # A node that is given explicitly is not skipped itself.
         _gather(node, profile, gathered, skip - {node.type})
     return Effects(
         frozenset(gathered.defines),
@@ -129,14 +129,14 @@ def _general(node: Node, profile: Profile, into: _Gathered, skip: frozenset[str]
 
 
 def _only_names(node: Node) -> bool:
-    """Whether a node says `struct shelf` of something else, and does not define or declare it itself."""
+    """Whether a node such as `struct shelf` only names a type, and neither defines nor declares it."""
     if node.type not in _SPECIFIERS or node.child_by_field_name("body") is not None or node.parent is None:
         return False
     return node.parent.type in _SPECIFIED
 
 
 def _leave_scope(inner: _Gathered, into: _Gathered) -> None:
-    """What is defined inside stays there, but for attributes of what lives on."""
+    """Keep names that are assigned inside a scope there, except attributes: their objects outlive it."""
     into.uses |= inner.uses - inner.defines
     into.calls += inner.calls
     into.receivers |= inner.receivers - inner.defines
@@ -146,7 +146,7 @@ def _leave_scope(inner: _Gathered, into: _Gathered) -> None:
 
 
 def _member(node: Node, profile: Profile, into: _Gathered, skip: frozenset[str]) -> bytes:
-    """Note what holds a member, and the member; return its name."""
+    """Record a member and the object that holds it; return the member's name."""
     holder, member = _member_parts(node, profile)
     if holder is not None:
         _holder(holder, profile, into, skip)
@@ -162,12 +162,12 @@ def _member_parts(node: Node, profile: Profile) -> tuple[Node | None, Node | Non
 
 
 def _dotted(member: Node | None) -> bytes:
-    """The name of a member, with a dot before it whatever stands there in the language."""
+    """Return the name of a member with a dot before it, whichever operator the language writes."""
     return b"." + ((member.text or b"").lstrip(b".?!") if member is not None else b"")
 
 
 def _holder(node: Node, profile: Profile, into: _Gathered, skip: frozenset[str]) -> None:
-    """What is used only to reach a member or an item of it."""
+    """Record an object that is used only to reach its member or item."""
     if node.type in profile.identifiers:
         into.uses.add(node.text or b"")
     elif node.type in profile.members:
@@ -177,7 +177,7 @@ def _holder(node: Node, profile: Profile, into: _Gathered, skip: frozenset[str])
 
 
 def _target(node: Node, profile: Profile, into: _Gathered, skip: frozenset[str]) -> None:
-    """What an assignment does to what stands on its left."""
+    """Record the effect of an assignment on its left side."""
     kind = kind_of(node, profile.node_effects)
     if kind in profile.identifiers:
         into.defines.add(node.text or b"")
@@ -203,7 +203,7 @@ def _target(node: Node, profile: Profile, into: _Gathered, skip: frozenset[str])
 
 
 def _changed_in_place(node: Node, profile: Profile, into: _Gathered) -> None:
-    """A thing that is changed keeps its name, which may be one of the module."""
+    """Record that an object is changed in place: its name, which may be one of the module, counts as assigned."""
     if node.type in profile.identifiers:
         into.defines.add(node.text or b"")
     else:
@@ -211,13 +211,13 @@ def _changed_in_place(node: Node, profile: Profile, into: _Gathered) -> None:
 
 
 def _is_setter(node: Node, profile: Profile) -> bool:
-    """Whether a call without arguments stands where a value is given: it gives one to a member."""
+    """Whether a call without arguments stands on the left of an assignment: it assigns a member."""
     where = profile.setters.get(node.type)
     return where is not None and part(node, where[0]) is not None and node.child_by_field_name("arguments") is None
 
 
 def _named_along(node: Node | None, profile: Profile) -> set[bytes]:
-    """The names of the things that a path of members goes through."""
+    """Return the names of the objects along a path of members."""
     found: set[bytes] = set()
     while node is not None:
         if node.type in profile.members:
@@ -234,7 +234,7 @@ def _named_along(node: Node | None, profile: Profile) -> set[bytes]:
 
 
 def _called(node: Node, profile: Profile, into: _Gathered) -> None:
-    """Note what is called; a method that is known to change what it is called on gives it a value."""
+    """Record a call; a method that is known to change its receiver counts as an assignment to it."""
     function = part(node, profile.calls[node.type])
     if function is None or function.type not in profile.members:
         into.calls.append((function.text or b"") if function is not None else b"")
@@ -258,14 +258,14 @@ def _method_called(node: Node, field: str, profile: Profile, into: _Gathered) ->
 
 
 def _named_thing(node: Node, profile: Profile) -> set[bytes]:
-    """The name of a thing that stands alone, or of the attribute that holds it."""
+    """Return the name of an object that stands alone, or of the attribute that holds it."""
     if node.type in profile.identifiers:
         return {node.text or b""}
     return {_dotted(_member_parts(node, profile)[1])} if node.type in profile.members else set()
 
 
 def _imported(node: Node, profile: Profile) -> Iterator[bytes]:
-    """The names that an import gives a value; a star stands for all that there may be."""
+    """Yield the names that an import defines; a star stands for any name."""
     alias = node.child_by_field_name("alias")
     if alias is not None:
         yield alias.text or b""
@@ -280,14 +280,14 @@ def _imported(node: Node, profile: Profile) -> Iterator[bytes]:
     elif node.type in _PATHS:
         yield from _imported(node.child_by_field_name(_PATHS[node.type]) or node.named_children[-1], profile)
     else:
-        path = node.children_by_field_name("path")  # of a path in parts the last is what has a name here
+        path = node.children_by_field_name("path")  # only the last part of a path becomes a name here
         for index, child in enumerate(node.children):
             if node.field_name_for_child(index) not in _ORIGINS and child not in path[:-1]:
                 yield from _imported(child, profile)
 
 
 def _named_by(node: Node) -> bytes:
-    """What an import names: in Go the package, in C# what stands for another or the whole namespace."""
+    """Return the name that an import defines: in Go the package, in C# the alias or the whole namespace."""
     name, path = (node.child_by_field_name(field) for field in ("name", "path"))
     if path is None:
         return (name or node.named_children[-1]).text or b""

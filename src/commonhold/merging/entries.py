@@ -1,4 +1,4 @@
-"""How merged elements are put together again: blank space, comments and separators, each side's as it had them."""
+"""Write merged elements as text again: blank space, comments and separators are kept as each side has them."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -16,7 +16,7 @@ Versions = tuple[Element, Element, Element]
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One element of the result: what leads to it and what it says. `element` is the version whose style counts."""
+    """One element of the result: its lead and its body. `element` is the version whose style counts."""
 
     element: Element
     lead: list[Piece]
@@ -24,19 +24,19 @@ class Entry:
 
 
 def whole_entry(element: Element) -> Entry:
-    """An element as one version has it."""
+    """Return an element as one version has it."""
     return Entry(element, [element.lead], [element.text])
 
 
 def after_gap(entry: Entry, gap: bytes) -> Entry:
-    """An entry before which one was left out: the wider of both their blank spaces leads to it."""
+    """Return an entry before which one was left out: its lead is the wider of their two blank spaces."""
     lead = settled(entry.lead)
     is_wider = lead is not None and not lead.strip(BLANK) and gap.count(b"\n") > lead.count(b"\n")
     return replace(entry, lead=[gap]) if is_wider else entry
 
 
 def merged_space(base: bytes, ours: bytes, theirs: bytes, at: tuple[int, int, int] = (0, 0, 0)) -> list[Piece]:
-    """What stands between elements, merged: of two changes of blank space the larger, of comments both."""
+    """Merge the text between elements: of two changes of blank space the larger is kept, of comments both."""
     alone = uncontested(base, ours, theirs)
     if alone is not None:
         return [alone]
@@ -47,22 +47,23 @@ def merged_space(base: bytes, ours: bytes, theirs: bytes, at: tuple[int, int, in
 
 
 def closing(versions: Versions) -> list[Piece]:
-    """What follows the last element, without a separator."""
+    """Return the text after the last element, without a separator."""
     base, ours, theirs = (_bare_close(each) for each in versions)
     return merged_space(base, ours, theirs)
 
 
 def _bare_close(element: Element) -> bytes:
-    """What follows the last element, on a line of its own where there is none that it could follow."""
+    """Return the text after the last element, on a new line if there is no element before it."""
     close = element.close[len(_trailing(element)) :]
     is_alone = element.shape is Shape.BLOCK and not element.children and close.strip(BLANK)
     return element.line_end + close if is_alone and not close.startswith((b"\n", b"\r\n")) else close
 
 
 def in_block(entries: Sequence[Entry], versions: Versions, kept: set[int]) -> list[Entry]:
-    """What was put in first and does not stand there gets the space of what follows it; what opens a file, none.
+    """Adjust the blank space before the entries of a block.
 
-    `kept` are the identities of the elements that were there before.
+    An entry that a side put first, and that is not first now, gets the space of the element that follows it there. The
+    first entry of a file loses its leading line end. `kept` are the identities of the elements that were there before.
     """
     firsts = {id(each.children[0]) for each in versions if each.children}
     put_first = firsts - kept
@@ -81,7 +82,7 @@ def in_block(entries: Sequence[Entry], versions: Versions, kept: set[int]) -> li
 
 
 def _opening(entry: Entry) -> Entry:
-    """The first entry of a file, without the line end that leads to every other."""
+    """Return the first entry of a file without the leading line end that every other entry has."""
     pieces = [*entry.lead, *entry.body]
     first, at = next(((piece, at) for at, piece in enumerate(pieces) if piece != b""), (b"", 0))
     pieces[at] = _unled(first)
@@ -112,13 +113,13 @@ def _has_line_end(entry: Entry, before: Entry) -> bool:
 
 
 def _broken(entry: Entry) -> bytes:
-    """The blank space before an entry, with a line end in it."""
+    """Return the blank space before an entry, with a line end in it."""
     lead = settled(entry.lead) or b""
     return lead if b"\n" in lead else entry.element.line_end + lead
 
 
 def in_list(entries: Sequence[Entry], versions: Versions) -> list[Piece]:
-    """Entries between separators; the last has one if the side that changed this has it so."""
+    """Join entries with separators; whether the last has one is decided by the side that changed this."""
     style = _ListStyle(versions)
     pieces: list[Piece] = []
     for index, entry in enumerate(entries):
@@ -129,7 +130,7 @@ def in_list(entries: Sequence[Entry], versions: Versions) -> list[Piece]:
 
 
 def _separated(entry: Entry, separator: bytes) -> list[Piece]:
-    """An entry with its separator; one that may not be there takes it along."""
+    """Add the separator to an entry; if a side of a clash lacks the entry, the separator goes into the clash."""
     match entry.body:
         case [Clash(base, ours, theirs) as clash] if not (base and ours and theirs):
             base, ours, theirs = (text + separator if text else text for text in (base, ours, theirs))
@@ -141,28 +142,28 @@ def _separated(entry: Entry, separator: bytes) -> list[Piece]:
 
 @dataclass(frozen=True)
 class _ListStyle:
-    """How three versions of a list set off their entries."""
+    """How three versions of a list separate and indent their entries."""
 
     versions: Versions
 
     @property
     def has_trailing(self) -> bool:
-        """Whether the last entry has a separator after it, as the side has it that changed this."""
+        """Whether the last entry has a separator after it, as in the side that changed this."""
         base, ours, theirs = (bool(_trailing(each)) for each in self.versions)
         return theirs if ours == base else ours
 
     def is_lone(self, entries: Sequence[Entry]) -> bool:
-        """Whether it is the separator alone that makes a list of what is left."""
+        """Whether only the separator makes the remaining text a list, as in a tuple of one."""
         return len(entries) == 1 and self.versions[0].list_kind in self.versions[0].profile.lone
 
     def separator(self, element: Element) -> bytes:
-        """The separator after an entry, with the comment that stands on its line."""
+        """Return the separator after an entry, with the comment that stands on its line."""
         known = self._separators.get(id(element))
         return known or self._usual_separator or self.versions[0].separator
 
     @cached_property
     def _usual_separator(self) -> bytes:
-        """Where a separator may stand on the line of the entry after it, the one that most entries have."""
+        """The longest separator of the versions, if one may stand on the line of the next entry; else empty."""
         if self.versions[0].list_kind not in self.versions[0].profile.separators:
             return b""
         return max(self._separators.values(), key=len, default=b"")
@@ -172,7 +173,7 @@ class _ListStyle:
         return {id(child): text for version in self.versions for child, text in _separators(version)}
 
     def lead(self, entry: Entry, *, is_first: bool) -> list[Piece]:
-        """What leads to an entry; one that came to stand first, or does no more, takes on the usual space."""
+        """Return the lead of an entry; one that is newly first, or no longer first, takes on the usual space."""
         lead = settled(entry.lead)
         if lead is None or lead.strip(BLANK):
             return entry.lead
@@ -193,7 +194,7 @@ class _ListStyle:
 
     @cached_property
     def _usual_lead(self) -> bytes | None:
-        """How entries after the first are set off: on lines of their own, if one version has it so."""
+        """The usual lead of entries after the first: a line of their own, if one version has it so."""
         leads = Counter(child.lead for each in self.versions for child in each.children[1:])
         blank = [(b"\n" in text, count, text) for text, count in leads.items() if not text.strip(BLANK)]
         return max(blank)[2] if blank else None
@@ -208,7 +209,7 @@ def _separators(element: Element) -> Iterator[tuple[Element, bytes]]:
 
 
 def _trailing(element: Element) -> bytes:
-    """The separator after the last entry of a list, with a comment that stands on its line; empty if there is none."""
+    """Return the separator after the last entry of a list, with a comment on its line; empty if there is none."""
     close, profile = element.close, element.profile
     if element.shape is not Shape.LIST or not element.children or not close.lstrip(BLANK).startswith(element.separator):
         return b""

@@ -1,4 +1,4 @@
-"""What running some statements reaches: memory that they read or change, code that nobody here knows, a way out."""
+"""The reach of some statements when they run: memory that they read or change, unknown code, a way out."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -11,11 +11,11 @@ from commonhold.merging.profile import Profile
 
 @dataclass(slots=True)
 class Footprint:
-    """What may happen besides what is done to names, at once: closures and definitions are not run.
+    """The immediate effects of statements besides those on names: closures and definitions are not run.
 
     `does_anything` says that code of unknown effect may run: a call, or a node that is in no table. `loads` says that
-    an import may run the code of a module, `leaves` that what follows may not be reached. `reads` are the variables
-    whose value is read at once, so not those of a closure, and not the names of functions that are called.
+    an import may run the code of a module, `leaves` that the code after them may not be reached. `reads` are the
+    variables whose value is read at once: not those of a closure, and not the names of called functions.
     """
 
     does_anything: bool = False
@@ -28,17 +28,17 @@ class Footprint:
 
 
 def footprint_of(nodes: Iterable[Node], profile: Profile) -> Footprint:
-    """The footprint of statements that are run one after the other."""
+    """Return the footprint of statements that are run one after the other."""
     found = Footprint()
     for node in nodes:
         if node.type in profile.identifiers or node.type in profile.members:
-            found.does_anything = True  # what stands alone is there for what it does: a call without brackets
+            found.does_anything = True  # a name that stands alone is run for its effect: it is a call without brackets
         _run(node, profile, found)
     return found
 
 
 def is_known(kind: str, profile: Profile) -> bool:
-    """Whether nodes of a kind do what some table says of them, and nothing else."""
+    """Whether a table lists the effects of this kind of node completely."""
     effects = profile.node_effects
     is_call = kind in profile.calls or kind in profile.method_calls or kind in effects.creations
     is_place = kind in profile.members or kind in profile.subscripts or kind in profile.identifiers
@@ -85,7 +85,7 @@ def _run_parts(node: Node, kind: str, profile: Profile, into: Footprint) -> None
 
 
 def _label(node: Node, kind: str, profile: Profile) -> Node | None:
-    """The part that is a name and has no value to be read: of a member, and of a function that is called."""
+    """Return the part that is a name without a value to be read: the member's name, or the called function's."""
     if kind in profile.members:
         return part(node, profile.members[kind][1])
     if kind in profile.method_calls:
@@ -96,11 +96,11 @@ def _label(node: Node, kind: str, profile: Profile) -> Node | None:
 
 
 def _assign(node: Node, profile: Profile, into: Footprint) -> None:
-    """An item that is given a value changes what holds it."""
+    """Record an assignment; assigning an item changes the object that holds it."""
     if node.type in profile.identifiers:
         return
     if node.type in profile.calls and node.type not in profile.node_effects.operators:
-        into.changes_items = True  # in Scala an item is written as a call
+        into.changes_items = True  # Scala writes an item as a call
         _run_parts(node, node.type, profile, into)
         return
     if kind_of(node, profile.node_effects) in profile.subscripts:
@@ -109,7 +109,7 @@ def _assign(node: Node, profile: Profile, into: Footprint) -> None:
 
 
 def _called(node: Node, kind: str, profile: Profile) -> str:
-    """The text of what a node calls; a mark that no name has where it calls something that has no name."""
+    """Return the text of the called expression; a mark that no name contains if it has no name."""
     effects = profile.node_effects
     if kind == profile.decorator and kind:
         return _decorates(node, profile)
@@ -127,7 +127,7 @@ def _called(node: Node, kind: str, profile: Profile) -> str:
 
 
 def _decorates(decorator: Node, profile: Profile) -> str:
-    """What a decorator calls that is no call itself."""
+    """Return the name that a decorator calls if it is not written as a call itself."""
     named = part(decorator, "0")
     if named is None or named.type in profile.calls:
         return ""
@@ -136,18 +136,18 @@ def _decorates(decorator: Node, profile: Profile) -> str:
 
 
 def _is_given_a_function(call: Node) -> bool:
-    """Whether a call has an argument by name, such as a key to sort by, which may be any code."""
+    """Whether a call has an argument by name, such as a sort key, which may be any code."""
     arguments = call.child_by_field_name("arguments")
     return arguments is not None and any(each.type == "keyword_argument" for each in arguments.named_children)
 
 
 def _receiver(node: Node) -> Node | None:
-    """What a method is called on."""
+    """Return the receiver of a method call."""
     return node.child_by_field_name("object") or node.child_by_field_name("receiver")
 
 
 def _constructs(declaration: Node, pure: frozenset[str]) -> bool:
-    """Whether a declaration runs the constructor of a class: not for numbers, pointers and references."""
+    """Whether a declaration runs a constructor of a class: it does not for numbers, pointers and references."""
     type_ = declaration.child_by_field_name("type")
     if type_ is None or type_.type in {"primitive_type", "sized_type_specifier", "placeholder_type_specifier"}:
         return False

@@ -1,4 +1,4 @@
-"""What every merged text must pass, however it was made: sound, nothing lost, nothing doubled, all edits there."""
+"""The checks that every merged text must pass, however it was made: sound, nothing lost or doubled, all edits there."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -15,7 +15,7 @@ _PUNCTUATION: Final = frozenset({b",", b";"})
 
 
 def fault_in(merged: bytes, versions: tuple[bytes, bytes, bytes], path: str) -> Spot | None:
-    """Why a text cannot be a merge of base, ours and theirs; None if nothing speaks against it."""
+    """Return why a text cannot be a merge of base, ours and theirs; None if no check fails."""
     problem = problem_in(merged, path, versions[1])
     if problem is not None and not any(problem_in(side, path) for side in versions[1:]):
         return Spot(Reason.GATE, f"put together it would not be sound: {problem.message}")
@@ -27,10 +27,11 @@ def fault_in(merged: bytes, versions: tuple[bytes, bytes, bytes], path: str) -> 
 
 
 def miscounted(merged: bytes, versions: tuple[bytes, bytes, bytes]) -> list[bytes]:
-    """The tokens that a merge has too few or too many of.
+    """Return the tokens that a merge has too few or too many of.
 
-    A token that one side added or took away must be so often in the merge; where both did, the edits may be the same
-    one. A necessary condition: what it finds is wrong, what it does not find may be wrong, too.
+    A token that one side added or removed must be added or removed as often in the merge; if both sides did so, their
+    edits may be the same one. This is a necessary condition: a token that it returns is wrong, a text that passes may
+    still be wrong.
     """
     base, *others = (Counter(lines_of(text)) for text in without_shared_ends(*versions, merged))
     ours, theirs, now = (_Edited.of(base, each) for each in others)
@@ -46,11 +47,11 @@ class _Edited:
 
     @classmethod
     def of(cls, base: Counter[bytes], version: Counter[bytes]) -> "_Edited":
-        """What a version did to the lines of the base."""
+        """Compare the lines of a version with those of the base."""
         return cls(_tokens(version - base), _tokens(base - version))
 
     def net(self, token: bytes) -> int:
-        """How many more there are."""
+        """Return how many more of a token there are."""
         return self.added[token] - self.removed[token]
 
 
@@ -72,7 +73,7 @@ def _tokens(lines: Counter[bytes]) -> Counter[bytes]:
 
 
 def doubled_names(merged: Element, versions: Sequence[Element]) -> list[bytes]:
-    """Definitions that stand more often in one block of the merge than in any version of it."""
+    """Return definitions that stand more often in one block of the merge than in any version of it."""
     found = Counter(_names(merged))
     doubled = {name: count for name, count in found.items() if count > 1}
     most = [Counter(_names(each)) for each in versions] if doubled else []

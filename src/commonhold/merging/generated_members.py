@@ -1,6 +1,6 @@
-"""Members of a class that stand in no body: an annotation, a modifier or a constructor's parameter makes them.
+"""Members of a class that no body contains: an annotation, a modifier or a constructor's parameter generates them.
 
-Where one side has a member made and the other writes it by hand, the compiler refuses both, or one of them is lost.
+If one side has a member generated and the other writes it by hand, the compiler refuses both, or one of them is lost.
 """
 
 import re
@@ -16,7 +16,7 @@ from commonhold.merging.verdict import Reason, Spot
 
 _COMPARING: Final = ("__eq__", "__ge__", "__gt__", "__le__", "__lt__")
 _OBJECT: Final = ("equals", "hashCode", "toString")
-# What stands before the body of a class, and the members that it makes.
+# Nodes before the body of a class, and the members that they generate.
 _MAKING: Final = (
     (r"@(?:\w+\.)*(?:dataclass|define|frozen|mutable|attrs)\b|@attr\.s\b", ("__eq__", "__init__", "__repr__")),
     (r"@[\w.]+\([^)]*\border\s*=\s*True", _COMPARING),
@@ -42,7 +42,7 @@ _BODIES: Final = frozenset(
 _PROMOTED: Final = frozenset({"class_parameter", "property_promotion_parameter", "required_parameter"})
 _FIELDS: Final = frozenset({"field_declaration", "property_declaration", "public_field_definition", "field_definition"})
 
-# Nodes that a class may stand in.
+# Nodes that may contain a class.
 _AROUND: Final = frozenset(
     {
         "ambient_declaration",
@@ -55,7 +55,7 @@ _AROUND: Final = frozenset(
         "try_statement",
     }
 )
-# Without one of these in a line that a side added, no member is newly made.
+# Without one of these in a line that a side added, no member is newly generated.
 _SIGN: Final = re.compile(
     rb"@(?:\w+\.)*(?:\w*Builder|Data|EqualsAndHashCode|Getter|Setter|ToString|Value|attrs|dataclass|define|frozen|mutable|s"
     rb"|total_ordering)\b|\battr_\w|__slots__|\b(?:case|data)\s+class\b"
@@ -63,11 +63,11 @@ _SIGN: Final = re.compile(
 )
 
 Members = dict[bytes, tuple[frozenset[bytes], frozenset[bytes], int]]
-"""Of each class: the members that are made, those written by hand, and the row where the class begins."""
+"""For each class: the generated members, the hand-written ones, and the row on which the class begins."""
 
 
 def made_and_written(base: FileElement, ours: FileElement, theirs: FileElement) -> Iterator[Spot]:
-    """A spot for each class of which one side newly has a member made that the other newly writes by hand."""
+    """Yield a spot for each class of which one side newly generates a member that the other newly writes by hand."""
     known = set(lines_of(base.source))
     if not any(_SIGN.search(line) for side in (ours, theirs) for line in lines_of(side.source) if line not in known):
         return
@@ -115,7 +115,7 @@ def _made(node: Node) -> Iterator[bytes]:
 
 
 def _accessors(member: Node, head: bytes) -> Iterator[bytes]:
-    """The methods that are made for a field: by an annotation of the class or its own, or by a call in the class."""
+    """Yield the methods generated for a field: by an annotation of the class or its own, or by a call in the class."""
     text = member.text or b""
     if accessors := _ACCESSORS.match(text):
         for name in _SYMBOL.findall(text):
@@ -132,7 +132,7 @@ def _accessors(member: Node, head: bytes) -> Iterator[bytes]:
 
 
 def _promoted(node: Node) -> Iterator[Node]:
-    """Parameters of the constructor that are fields as well."""
+    """Yield the parameters of the constructor that are fields as well."""
     stack = [each for each in node.named_children if each.type not in _BODIES]
     bodies = [each for each in node.named_children if each.type in _BODIES]
     for member in (each for body in bodies for each in body.named_children):

@@ -1,7 +1,7 @@
-"""Whether both sides gave one name by lines of their own, in a file whose grammar is not known.
+"""Whether both sides define one name by lines of their own, in a file whose grammar is unknown.
 
-A line may say `name = value`, `name: value` or `word name => value`. A merge by lines may have such a name twice in
-one block; most formats take the first or the last of the values, and some reject the file.
+A line may say `name = value`, `name: value` or `word name => value`. A merge by lines may have such a name twice in one
+block; most formats take the first or the last of the values, and some reject the file.
 """
 
 import re
@@ -12,9 +12,9 @@ from typing import Final
 from commonhold.merging.prose import lines_of
 from commonhold.merging.verdict import Reason, Spot
 
-# Files that are read, not run: a line of theirs gives no name.
+# Files that are read, not run: their lines define no names.
 _PROSE: Final = frozenset({"", "adoc", "markdown", "md", "mdx", "rst", "tex", "txt"})
-# In a page the same line may well stand at several places.
+# In a page, the same line may well stand at several places.
 _PAGES: Final = frozenset({"htm", "html"})
 _LISTS: Final = ("requirements", "constraints")
 _GIVING: Final = re.compile(
@@ -27,7 +27,7 @@ Name = tuple[bytes, ...]
 
 
 def given_by_both(merged: bytes, versions: tuple[bytes, bytes, bytes], path: str) -> Spot | None:
-    """Why lines of both sides cannot stand in one file: they give one name twice, or say the same at two points."""
+    """Return why lines of both sides cannot stand in one file: they define a name twice, or repeat a line."""
     kind = _kind(path)
     if kind in _PROSE:
         return None
@@ -42,7 +42,7 @@ def given_by_both(merged: bytes, versions: tuple[bytes, bytes, bytes], path: str
 
 
 def _kind(path: str) -> str:
-    """The ending of a file name; a list of requirements has one of its own."""
+    """Return the suffix of a file name; a list of requirements has a kind of its own."""
     file = path.rpartition("/")[2].lower()
     if file.startswith(_LISTS):
         return _LISTS[0]
@@ -50,7 +50,7 @@ def _kind(path: str) -> str:
 
 
 def _said_twice(merged: bytes, versions: tuple[bytes, bytes, bytes]) -> bytes | None:
-    """A line that each side has once, the base not at all, and the merge twice."""
+    """Return a line that each side has once, the base not at all, and the merge twice."""
     base, ours, theirs, now = (Counter(lines_of(each)) for each in (*versions, merged))
     both = (ours.keys() & theirs.keys()) - base.keys()
     return min(
@@ -63,7 +63,7 @@ def _spot(said: bytes) -> Spot:
 
 
 def _names(source: bytes) -> Iterator[Name]:
-    """The names that lines give, each with the lines around it that are indented less, and the last section."""
+    """Yield the names that lines define, each with the less indented lines around it, and the last section."""
     section, around = b"", list[tuple[int, bytes]]()
     for line in lines_of(source):
         text = line.strip()

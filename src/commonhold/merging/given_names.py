@@ -1,8 +1,8 @@
-"""The names that each scope of a file gives, and those that a merge gives more often than any version of it did.
+"""Find the names that a merge defines more often in one scope than any of its versions does.
 
-A mapping that has one key twice, an interface with one property of two types, a method in two blocks of one type: each
-side alone is right, and no text of theirs meets. Most languages give names by much the same syntax, so that one table
-of node kinds serves them all.
+Examples are a mapping that has one key twice, an interface with one property of two types, a method in two blocks of
+one type: each side alone is right, and their changed texts do not overlap. Most languages define names by much the same
+syntax, so one table of node kinds serves them all.
 """
 
 import re
@@ -19,7 +19,7 @@ from commonhold.merging.layout import FileElement
 from commonhold.merging.profile import Profile
 from commonhold.merging.prose import lines_of
 
-# Members, entries, parameters and what else a scope knows by name; where the name stands is said by `_NAME_FIELDS`.
+# Members, entries, parameters and other nodes with a name in their scope; `_NAME_FIELDS` says where the name stands.
 _GIVING: Final = frozenset(
     {
         "array_element_initializer",
@@ -73,7 +73,7 @@ _GIVING: Final = frozenset(
     }
 )
 _NAME_FIELDS: Final = ("name", "key", "property", "pattern", "field", "designator", "declarator")
-# Kinds that hold the name in no field: it is their first child, or in there.
+# Kinds without a field for the name: it is their first child, or inside of it.
 _HOLDING: Final = frozenset(
     {
         "bare_key",
@@ -118,12 +118,12 @@ _CLOSED: Final = frozenset(
         "table_array_element",
     }
 )
-# These go on wherever their name stands again.
+# The scopes of these continue wherever their name stands again.
 _OPEN: Final = frozenset({"enum_variant", "rule_set", "table", "type_alias_declaration", "type_spec"})
 # Definitions that may stand several times, as parts of one.
 _IN_PARTS: Final = re.compile(rb"\A(?:\s|\w+\s)*?(?:partial|extension|namespace)\b")
 _ANNOTATIONS: Final = frozenset({"annotation", "attribute", "attribute_item", "attribute_list", "decorator"})
-# What a member is called outside the program, in an annotation of its own.
+# The name of a member outside the program, given by its annotation.
 _SERIALISED: Final = re.compile(
     rb"\b(?:Json(?:Property|PropertyName|Alias)?|Serial(?:ized)?Name|XmlElement|XmlAttribute|DataMember|Expose|Column"
     rb"|rename|alias|serialization_alias|validation_alias|data_key|db_column)\b\s*[=(:][^\"']*[\"']([^\"']+)[\"']"
@@ -156,7 +156,7 @@ Name = tuple[str, bytes]
 
 @dataclass(slots=True)
 class _Given:
-    """How often each scope gives each name; `labels` are the scopes without the numbers that tell alike ones apart."""
+    """How often each scope defines each name; `labels` are the scopes without the numbers of equal ones."""
 
     source: bytes
     places: Sequence[int]
@@ -165,7 +165,7 @@ class _Given:
     labels: dict[Key, Key] = field(default_factory=dict)
 
     def most(self) -> Counter[tuple[Key, Name]]:
-        """How often a name stands in one scope; of several with one label, where it stands most often."""
+        """Return how often a name stands in one scope; of several with one label, the highest count."""
         found: Counter[tuple[Key, Name]] = Counter()
         for key, names in self.counts.items():
             for name, count in names.items():
@@ -174,25 +174,25 @@ class _Given:
         return found
 
     def give(self, scope: Key, *names: Name) -> None:
-        """Note names that a scope gives."""
+        """Record names that a scope defines."""
         self.counts.setdefault(scope, Counter()).update(set(names))
 
     def inside(self, scope: Key, name: bytes, *, is_open: bool) -> Key:
-        """The key of a scope in another."""
+        """Return the key of a scope in another."""
         key = (*scope, name) if is_open else (*scope, (name, len(self.labels)))
         self.labels.setdefault(key, (*self.labels[scope], name))
         return key
 
     def is_wanted(self, node: Node) -> bool:
-        """Whether one of the words that may be doubled stands in a node."""
+        """Whether a node contains one of the words that may be doubled."""
         at = bisect_left(self.places, node.start_byte)
         return at < len(self.places) and self.places[at] < node.end_byte
 
 
 def given_twice(merged: FileElement, versions: tuple[FileElement, FileElement, FileElement]) -> list[bytes]:
-    """Names that stand more often in one scope of the merge than in that scope of base, ours or theirs.
+    """Return names that stand more often in one scope of the merge than in that scope of base, ours or theirs.
 
-    Of the constants that the members of an enumeration stand for, those that the merge alone has twice.
+    The constants of an enumeration's members count, too, if the merge alone has one twice.
     """
     base, *sides = (lines_of(each.source) for each in versions)
     words = [frozenset(_WORD.findall(b"".join((Counter(side) - Counter(base)).keys()))) for side in sides]
@@ -253,7 +253,7 @@ def _annotated(node: Node, scope: Key, given: _Given) -> None:
 
 
 def _defined(node: Node, profile: Profile) -> bytes | None:
-    """What a definition is called."""
+    """Return the name of a definition."""
     if node.type not in profile.definitions:
         return None
     naming = profile.naming.get(node.type)
@@ -289,13 +289,13 @@ def _implemented(trait: Node, of: Node) -> bytes:
 
 
 def _last(path: bytes) -> bytes:
-    """A name without the path that leads to it."""
+    """Return a name without the path that leads to it."""
     head, mark, rest = path.partition(b"<")
     return head.rpartition(b"::")[2].strip() + mark + rest
 
 
 def _derived(attribute: Node, after: Node) -> Iterator[bytes]:
-    """What a type is given by an attribute, as if it stood there."""
+    """Yield the implementations that an attribute derives for a type, as if they were written there."""
     of = after.child_by_field_name("name")
     match = _DERIVED.search(attribute.text or b"")
     if match and of is not None:
@@ -335,12 +335,12 @@ def _names(node: Node) -> Iterator[bytes]:
 
 
 def names_given_by(node: Node) -> list[bytes]:
-    """The names that a member, entry or constant gives the scope that it stands in; none for other nodes."""
+    """Return the names that a member, entry or constant defines in its scope; none for other nodes."""
     return [name for name in _names(node) if name] if node.type in _GIVING else []
 
 
 def _plain(node: Node) -> bytes:
-    """The name that a node holds: a quoted one and one that is not are the same."""
+    """Return the name that a node holds; quoted and unquoted names are the same."""
     while node.type != "function_declarator":
         inner = node.child_by_field_name("declarator") or node.child_by_field_name("name")
         if inner is None:
@@ -351,7 +351,7 @@ def _plain(node: Node) -> bytes:
 
 
 def _values(node: Node) -> Iterator[Name]:
-    """The constant that a member of an enumeration stands for."""
+    """Yield the constant value of a member of an enumeration."""
     for name in _VALUES:
         value = node.child_by_field_name(name)
         if value is not None and _LITERAL.match(value.text or b""):
@@ -359,7 +359,7 @@ def _values(node: Node) -> Iterator[Name]:
 
 
 def _assigned(node: Node) -> Iterator[Name]:
-    """What an attribute of a class is called, also elsewhere; where the class is an enumeration, its constant."""
+    """Yield the names of a class attribute, those used elsewhere included; in an enumeration also its constant."""
     body = node.parent.parent if node.parent is not None else None
     class_ = body.parent if body is not None else None
     bases = class_.child_by_field_name("superclasses") if class_ is not None else None

@@ -1,7 +1,7 @@
-"""Whether what one side changed alone bears on what the other changed alone: no text meets, and yet the code does.
+"""Find changes of one side that interfere with separate changes of the other: no text overlaps, and yet the code does.
 
-A statement that gives a name a value and a statement that uses the name are not disjoint, however far apart. What is
-compared is what each side *changed*: a name that both only use is no concern, nor is one that neither touched.
+A statement that assigns a name and a statement that uses the name are not disjoint, however far apart. Only statements
+that each side *changed* are compared: a name that both sides only use, or that neither touched, does not matter.
 """
 
 import re
@@ -18,16 +18,16 @@ from commonhold.merging.record import Edit, Record, Scope
 from commonhold.merging.script import script
 from commonhold.merging.verdict import NOWHERE, Reason, Spot
 
-_WORTH_COPYING: Final = 16  # bytes: what is shorter is written alike by chance
+_WORTH_COPYING: Final = 16  # bytes: shorter texts are equal by chance
 _YIELD: Final = re.compile(rb"\byield\b")  # makes a function a generator
-_EVERYTHING: Final = b"*"  # what a star import gives a value
+_EVERYTHING: Final = b"*"  # the name that a star import defines
 
 
 @dataclass(frozen=True, slots=True)
 class Delta:
-    """One changed statement: what it does to names, and did before; `scope` are the definitions around it.
+    """One changed statement: its effects on names now and before; `scope` are the definitions around it.
 
-    `grows` says that a type got members of a union or enumeration, in any order, and is otherwise the same.
+    `grows` says that a type gained members of a union or enumeration, in any order, and is otherwise the same.
     """
 
     scope: Scope
@@ -42,12 +42,12 @@ class Delta:
 
     @property
     def function(self) -> Element | None:
-        """The outermost function around it: names given a value in there stay there."""
+        """The outermost function around it: names assigned in there stay there."""
         return next((each for each in self.scope if is_function(each)), None)
 
 
 def interference(record: Record, profile: Profile) -> list[Spot]:
-    """A spot for each pair of changed statements that one of them bears on the other."""
+    """Return a spot for each pair of changed statements of which one interferes with the other."""
     mine = [delta for edit in record.ours for delta in deltas_of(edit, profile)]
     others = [delta for edit in record.theirs for delta in deltas_of(edit, profile)]
     return [*_crossed(mine, others), *_misplaced(record.shifted, mine, others), *_copied(mine, others)]
@@ -79,7 +79,7 @@ def _by_name(deltas: Iterable[Delta], names: Callable[[Effects], frozenset[bytes
 
 
 def _shared(one: Delta, other: Delta) -> frozenset[bytes]:
-    """The names that one gives a value and the other gives one or uses, where both mean the same thing."""
+    """Return the names that one assigns and the other assigns or uses, if both mean the same thing."""
     if one.grows and other.grows and one.element.name == other.element.name and one.scope == other.scope:
         return frozenset()
     both = one.effects.defines & other.effects.defines
@@ -92,9 +92,9 @@ def _shared(one: Delta, other: Delta) -> frozenset[bytes]:
 
 
 def _reached_into(one: Delta, other: Delta) -> frozenset[bytes]:
-    """What one side changes a part of, and the other uses as a whole or calls a method of, in one function.
+    """Return the objects of a function that one side changes in part, and the other uses whole or calls a method of.
 
-    Not the object that the function is a method of: all that the two sides do there is done to it.
+    The object that the function is a method of does not count: all that the two sides do there is done to it.
     """
     if one.function is None or one.function is not other.function:
         return frozenset()
@@ -104,7 +104,7 @@ def _reached_into(one: Delta, other: Delta) -> frozenset[bytes]:
 
 
 def _origin(delta: Delta) -> bytes:
-    """Where an import takes its names from: in Python the module, which comes first; else all of it."""
+    """Return the source of an import's names: in Python the module, which comes first; else the whole text."""
     text = delta.element.text
     return text.partition(b"import")[0].strip() if delta.element.profile.has_indented_blocks else text
 
@@ -114,19 +114,19 @@ def _is_same_thing(name: bytes, one: Delta, other: Delta) -> bool:
         return True
     if name.startswith(b"."):
         return True
-    # A name of the module reaches into functions; a name of a function stays inside, unless it says otherwise.
+    # A name of the module is visible in functions; a name of a function stays inside, unless it is declared otherwise.
     definers = [each for each in (one, other) if name in each.effects.defines]
     return all(each.function is None or not _binds(each.function, name) for each in definers)
 
 
 def _binds(function: Element, name: bytes) -> bool:
-    """Whether a name that a function gives a value is its own: not one of the module that it changes."""
+    """Whether a name that a function assigns is local: not one of the module that it changes."""
     declared = rb"\b(?:global|nonlocal)\b[^\n]*\b" + re.escape(name) + rb"\b"
     return re.search(declared, function.text) is None and name in bound_in(function.definition, function.profile)
 
 
 def _misplaced(shifted: Iterable[tuple[Scope, int]], mine: Iterable[Delta], others: Iterable[Delta]) -> Iterator[Spot]:
-    """New calls of a function to which both sides added a parameter at one place: a place may mean another now."""
+    """Yield new calls of a function to which both sides added a parameter at one place: positions may have shifted."""
     ours, theirs = ({name: delta for delta in side for name in delta.effects.calls} for side in (mine, others))
     for scope, place in shifted:
         forms = {form for each in scope[-2:] if each.name for form in (each.name, b"." + each.name)}
@@ -148,7 +148,7 @@ def _misplaced(shifted: Iterable[tuple[Scope, int]], mine: Iterable[Delta], othe
 
 
 def _copied(mine: Sequence[Delta], others: Sequence[Delta]) -> Iterator[Spot]:
-    """Where one side wrote a copy of a statement that the other changed: the copy stays as it was."""
+    """Yield places where one side copied a statement that the other changed: the copy keeps the old text."""
     for changed, writing, is_ours in ((mine, others, True), (others, mine, False)):
         written = [each for each in writing if each.old is None and not each.is_head]
         for one in changed:
@@ -163,7 +163,7 @@ def _copied(mine: Sequence[Delta], others: Sequence[Delta]) -> Iterator[Spot]:
 
 
 def _is_moved(definition: Element, scope: Scope) -> bool:
-    """Whether a new definition is one that the changed statement stood in, at another place: it is merged there."""
+    """Whether a new definition contained the changed statement, at another place: the statement is merged there."""
     return definition.is_definition and any(each.name == definition.name for each in scope)
 
 
@@ -179,7 +179,7 @@ def _spot(one: Delta, other: Delta, shared: frozenset[bytes]) -> Spot:
 
 
 def is_offer(delta: Delta) -> bool:
-    """Whether it may change what others find: all but what happens in a body, unless that sets an attribute."""
+    """Whether a change may affect other code: all but those in a body that set no attribute and contain no `yield`."""
     if delta.function is None or delta.is_head:
         return True
     texts = (each.text for each in (delta.old, delta.element) if each is not None)
@@ -188,12 +188,12 @@ def is_offer(delta: Delta) -> bool:
 
 
 def is_function(element: Element) -> bool:
-    """Whether it defines a function."""
+    """Whether an element defines a function."""
     return element.definition.type in element.profile.functions
 
 
 def deltas_of(edit: Edit, profile: Profile) -> Iterator[Delta]:
-    """The statements that an edit changed, each by itself."""
+    """Yield the statements that an edit changed, each by itself."""
     if edit.old is None or edit.new is None:
         element = edit.new or edit.old
         if element is not None and element.node.is_named:
@@ -226,7 +226,7 @@ def _inside(old: Element, new: Element, scope: Scope, profile: Profile) -> Itera
 
 
 def _compound(old: Element, new: Element, scope: Scope, profile: Profile) -> Iterator[Delta]:
-    """The parts that changed: those without a body count as one, the head."""
+    """Yield the changed parts; those without a body count as one, the head."""
     inner = (*scope, old) if old.is_definition else scope
     changes = script(old, new)
     for one, other in zip(old.children, changes.kept, strict=True):
@@ -244,7 +244,7 @@ def _is_head_changed(old: Element, new: Element) -> bool:
 
 
 def _heads(old: Element, new: Element, scope: Scope, profile: Profile) -> Iterator[Delta]:
-    """What the head says to the outside, and for a definition what its parameters are inside."""
+    """Yield the effect of a head on code outside, and for a definition that of its parameters on the code inside."""
     yield _head(old, new, scope, profile)
     if old.is_definition:
         bodies = profile.blocks | profile.clauses
@@ -262,7 +262,7 @@ def _heads(old: Element, new: Element, scope: Scope, profile: Profile) -> Iterat
 
 
 def _entries(part: Element) -> Iterator[Element]:
-    """The parameters in a part of a head."""
+    """Yield the parameters in a part of a head."""
     if part.shape is Shape.LIST:
         yield from part.children
     elif part.shape is Shape.PARTS:
@@ -286,14 +286,14 @@ def _head(old: Element, new: Element, scope: Scope, profile: Profile) -> Delta:
 
 
 def known_as(names: Iterable[bytes], scope: Scope) -> frozenset[bytes]:
-    """A member of a class is used as an attribute; of overloaded functions all have the name before the brackets."""
+    """Return names as other code uses them: members as attributes, overloaded functions without their brackets."""
     names = [name.partition(b"(")[0] for name in names]
     is_member = bool(scope) and not is_function(scope[-1])
     return frozenset(b"." + name for name in names) if is_member else frozenset(names)
 
 
 def _only_gained_optional(old: Element, new: Element) -> bool:
-    """Whether every call that was right before is right now, as far as the head shows."""
+    """Whether every call that was right before is still right, by the head alone."""
     for one, other in zip(old.children, new.children, strict=False):
         if one.shape is Shape.BLOCK or one.text == other.text:
             continue
@@ -321,7 +321,7 @@ def _whole(edit: Edit, element: Element, profile: Profile) -> Delta:
     before, after = (
         effects_of([each.node], profile) if each is not None else Effects() for each in (edit.old, edit.new)
     )
-    # An import gives a value only to what it did not, or does no more.
+    # An import assigns only names that it newly defines, or no longer defines.
     defines = before.defines ^ after.defines if is_import else before.defines | after.defines
     if edit.scope and not is_function(edit.scope[-1]):
         defines |= known_as((name for name in defines if not name.startswith(b".")), edit.scope)

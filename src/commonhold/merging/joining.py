@@ -1,4 +1,4 @@
-"""Whether what both sides put at one point may stand there together, and in which order."""
+"""Whether the additions of both sides at one point may stand there together, and in which order."""
 
 from collections.abc import Sequence
 
@@ -15,7 +15,7 @@ Run = Sequence[Element]
 
 
 def why_not_both(holder: Element, mine: Run, others: Run, shared: Run, before: Run = ()) -> Refusal | None:
-    """Why two runs of new elements cannot both stand in `holder`, after `before`; `shared` are in both."""
+    """Return why two runs of new elements cannot both stand in `holder`, after `before`; `shared` are in both."""
     names = {each.name for each in mine if each.name} & {each.name for each in others if each.name}
     if names:
         name = min(names).decode(errors="replace")
@@ -47,7 +47,7 @@ def _repeat_a_table(mine: Run, others: Run) -> bool:
 
 
 def in_one_order(holder: Element, first: Run, second: Run) -> list[Element]:
-    """Both: what counts on its place first, sections and what has no place any more last, imports by their text."""
+    """Put both in one order: positional ones first, sections and keyword-only ones last, imports sorted by text."""
     has_commas = any(run[-1].text.endswith(b",") for run in (first, second))
     runs = sorted((first, second), key=lambda run: (_place(holder, run), has_commas and run[-1].text[-1:] != b","))
     if all(_is_import(each, holder) for run in runs for each in run):
@@ -60,12 +60,12 @@ def _is_import(element: Element, holder: Element) -> bool:
 
 
 def hangs_on_its_place(element: Element) -> bool:
-    """Whether it matters between which others it stands: not for documentation, imports and definitions."""
+    """Whether its position among others matters: not for documentation, imports and definitions."""
     return not (element.is_prose or element.is_definition or element.node.type in element.profile.imports)
 
 
 def may_be_placed(holder: Element, run: Run) -> bool:
-    """Whether a run of new parameters holds one that a call may give by its place."""
+    """Whether a run of new parameters holds one that a call may pass by position."""
     if holder.list_kind not in holder.profile.parameters:
         return False
     marks = holder.profile.keyword_only_marks
@@ -76,13 +76,13 @@ def may_be_placed(holder: Element, run: Run) -> bool:
 
 def _place(holder: Element, run: Run) -> int:
     if holder.shape is not Shape.LIST:
-        return int(any(each.node.type in holder.profile.sections for each in run))  # what follows would be a part of it
+        return int(any(each.node.type in holder.profile.sections for each in run))  # it would contain all that follows
     has_no_place = any(each.node.type in holder.profile.keyword_only_marks for each in run)
     return 2 if has_no_place else int(all(map(_is_optional, run)))
 
 
 def _is_optional(element: Element) -> bool:
-    """Whether an entry of a list may be left out, so that no other entry counts on its place."""
+    """Whether an entry of a list may be left out, so that no other entry depends on its position."""
     return element.node.type in element.profile.optional_entries
 
 
@@ -106,7 +106,7 @@ def _why_not_listed(holder: Element, mine: Run, others: Run) -> Refusal | None:
 
 
 def is_free(holder: Element, entries: Run) -> bool:
-    """Whether the order of these entries of a list cannot be seen."""
+    """Whether the order of these entries of a list cannot be observed."""
     order = holder.profile.lists.get(holder.list_kind)
     return order is Order.FREE and not is_sequence(holder, entries)
 

@@ -1,6 +1,6 @@
-"""The layout of a file: elements that hold elements, down to what is not worth looking into, and every byte in one.
+"""The layout of a file: nested elements, down to those that are not worth dividing; every byte lies in one.
 
-Nothing is taken apart before it is asked for: a merge looks only into what both sides changed.
+Elements are divided on demand: a merge divides only those that both sides changed.
 """
 
 import re
@@ -32,10 +32,10 @@ class Shape(Enum):
 
 
 class Element:
-    """The bytes [start, end) of one version of a file, and before them from `lead_start` what belongs to no other.
+    """The bytes [start, end) of a version of a file, and before them, from `lead_start`, bytes that belong to no other.
 
-    `node` is its syntax node; for the entries of a list or block, which have no node of their own, the one around them.
-    `children` tile it, but for `close`, the bytes after the last of them; in a list separators lie between them.
+    `node` is its syntax node; the entries of a list or block have no node of their own and use the one around them.
+    `children` tile it, except for `close`, the bytes after the last of them; in a list separators lie between them.
     """
 
     __slots__ = ("__dict__", "end", "kind", "lead_start", "node", "nodes", "profile", "shape", "source", "start")
@@ -50,7 +50,7 @@ class Element:
         nodes: Sequence[Node] | None = None,
         kind: str | None = None,
     ) -> None:
-        """An element of `source`; `nodes` are the entries where it is what a block or list holds."""
+        """Make an element of `source`; `nodes` are the entries if it is the content of a block or list."""
         self.source = source
         self.profile = profile
         self.node = node
@@ -71,14 +71,14 @@ class Element:
 
     @cached_property
     def text(self) -> bytes:
-        """The bytes of the element, without what leads to it."""
+        """The bytes of the element, without its lead."""
         return self.source[self.start : self.end]
 
     @property
     def lead(self) -> bytes:
-        """What stands before it: blank space and comments; in a list, after the separator.
+        """The bytes before it: blank space and comments; in a list, after the separator.
 
-        What opens a file is led to by a line end that is not there, as all else is by one that is.
+        The first statement of a file is given a leading line end that is not there, since all others have one.
         """
         lead = self.source[self.lead_start : self.start]
         return self.line_end + lead if self.opens_file else lead
@@ -121,7 +121,7 @@ class Element:
 
     @property
     def separator(self) -> bytes:
-        """What stands between the entries of a list."""
+        """The separator between the entries of a list."""
         return self.profile.separators.get(self.list_kind, self.profile.separator)
 
     @property
@@ -131,35 +131,35 @@ class Element:
 
     @property
     def words(self) -> str:
-        """What it is, for people: the kind of its node."""
+        """A name for messages: the kind of its node."""
         return self.list_kind.replace("_", " ")
 
     @property
     def is_file(self) -> bool:
-        """Whether it is what the whole file holds."""
+        """Whether it is the content of the whole file."""
         return self.nodes is not None and self.node.parent is None
 
     @property
     def is_prose(self) -> bool:
-        """Whether it is a string that stands for itself, as documentation does."""
+        """Whether it is a string that stands alone, as documentation does."""
         children = self.node.children
         return len(children) == 1 and children[0].type == self.profile.text
 
     @property
     def is_definition(self) -> bool:
-        """Whether it defines a name that its block knows it by."""
+        """Whether it defines a name by which its block knows it."""
         return self.kind == _DEFINITION
 
     @cached_property
     def definition(self) -> Node:
-        """The node that defines, without what decorates it."""
+        """The node that defines, without its decorators."""
         if self.node.type == self.profile.wrapper:
             return self.node.child_by_field_name(self.profile.wrapped) or self.node
         return self.node
 
     @cached_property
     def name(self) -> bytes | None:
-        """What its list or block knows it by: the name of a definition, the key of an entry; None if by nothing."""
+        """The name by which its list or block knows it: of a definition, or the key of an entry; None without one."""
         if self.nodes is not None:
             return None
         naming = self.profile.naming.get(self.definition.type)
@@ -176,7 +176,7 @@ class Element:
 
     @cached_property
     def scripts(self) -> dict[int, object]:
-        """What became of the children in other versions, by the identity of the other element: kept by `script`."""
+        """The scripts from its children to other versions, by the identity of the other element; filled by `script`."""
         return {}
 
     @cached_property
@@ -210,7 +210,7 @@ class Element:
             position = end
 
     def _lead_start(self, position: int, start: int) -> int:
-        """In a list, the byte after the separator and after a comment that follows it on its line."""
+        """Return, in a list, the position after the separator and after a comment that follows it on its line."""
         if self.shape is not Shape.LIST:
             return position
         found = self.source.find(self.separator, position, start)
@@ -225,7 +225,7 @@ class Element:
         return max(end, min(self._comment_end(end), self.end))
 
     def _comment_end(self, position: int) -> int:
-        """The end of a comment that stands on the same line after `position`; `position` if none does."""
+        """Return the end of a comment that stands on the same line after `position`; `position` if there is none."""
         return _comment_end(self.source, self.profile, position)
 
     def _parts(self) -> Iterator["Element"]:
@@ -266,7 +266,7 @@ class Element:
         return Element(self.source, self.profile, node, span, span[0], kept, f"{node.type}.{ITEMS}")
 
     def _enclosed(self, node: Node, children: Sequence[Node], position: int) -> Iterator["Element"]:
-        """The opening tokens, what stands between them and the closing ones, and these."""
+        """Yield the opening tokens, the content between them and the closing ones, and the closing ones."""
         named = [index for index, child in enumerate(children) if _is_entry(child, self.profile)]
         is_closed = bool(children) and not children[-1].is_named and children[-1].type not in _PUNCTUATION
         opening = named[0] if named else max(len(children) - is_closed, 0)
@@ -291,7 +291,7 @@ class Element:
 
 
 def _flat(node: Node, profile: Profile) -> Sequence[Node]:
-    """The children of a node; of a list that grows to the left, one in the other, those of all of it."""
+    """Return the children of a node; for a left-recursive list those of the whole list."""
     children = node.children
     first = next((each for each in children if each.is_named), None)
     if node.type not in profile.separators or first is None or first.type != node.type:
@@ -310,7 +310,7 @@ def _kind(profile: Profile, node: Node) -> str:
 
 
 def _defines(profile: Profile, node: Node) -> bool:
-    """Whether a node is one that defines; of some kinds only those do that have a name."""
+    """Whether a node defines a name; some kinds define one only if they have a name."""
     if node.type not in profile.definitions:
         return False
     naming = profile.naming.get(node.type)
@@ -329,12 +329,12 @@ def _comment_end(source: bytes, profile: Profile, position: int) -> int:
 
 
 class FileElement(Element):
-    """What a whole file holds, with the syntax tree that it was read from."""
+    """The content of a whole file, with the syntax tree that it was read from."""
 
     __slots__ = ("tree",)
 
     def __init__(self, source: bytes, profile: Profile, tree: Tree) -> None:
-        """The statements of `source`, tiled."""
+        """Make the statements of `source`, which tile it."""
         root = tree.root_node
         nodes = [child for child in root.children if _is_entry(child, profile)]
         super().__init__(source, profile, root, (0, len(source)), 0, nodes, f"{root.type}.{ITEMS}")

@@ -1,4 +1,4 @@
-"""The names that files without a profile give line by line: keys of a section, targets, fields, the ids of elements."""
+"""The names that files without a profile define line by line: keys of a section, targets, fields, ids of elements."""
 
 import re
 from collections import Counter
@@ -31,7 +31,7 @@ Place = tuple[bytes, ...]
 
 
 def keys_given_twice(merged: bytes, versions: tuple[bytes, bytes, bytes], path: str) -> Spot | None:
-    """Why a file merged by lines would give a name twice in one section or block; None if it does not."""
+    """Return why a file merged by lines would define a name twice in one section or block; None if it does not."""
     kind = path.rpartition("/")[2].lower().rpartition(".")[2]
     if kind not in _PATTERNS and kind not in _MARKUP and kind != "proto":
         return None
@@ -47,7 +47,7 @@ def keys_given_twice(merged: bytes, versions: tuple[bytes, bytes, bytes], path: 
 
 
 def _keys(source: bytes, kind: str) -> Iterator[Place]:
-    """Each name with the section or the blocks around it."""
+    """Yield each name with the section or the blocks around it."""
     if kind in _MARKUP:
         yield from ((found,) for pattern in _MARKUP[kind] for found in pattern.findall(source))
         return

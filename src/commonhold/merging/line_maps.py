@@ -1,4 +1,4 @@
-"""Where a line of the merged state lies in either side, by what the lines say."""
+"""Map lines between the merged state and either side, by the text of the lines."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -7,23 +7,23 @@ from commonhold.merging.align import common
 from commonhold.merging.prose import lines_of
 
 TextsOf = Callable[[str], tuple[bytes | None, bytes | None] | None]
-"""The merged and the side's text of a path, None for each that is not there; None where they are the same."""
+"""Returns the merged and the side's text of a path, None for each missing file; None if both are the same."""
 
 
 @dataclass(frozen=True, slots=True)
 class LineMap:
-    """The lines of the merged state and of one side, by each other; counted from 1. Each file is compared once."""
+    """Maps lines of the merged state to those of one side and back; counted from 1. Each file is compared once."""
 
     texts: TextsOf
     _known: dict[str, tuple[Mapping[int, int], Mapping[int, int]] | None] = field(default_factory=dict)
 
     def to_side(self, path: str, line: int) -> int | None:
-        """The line of the side; None where it has no such line."""
+        """Return the line of the side; None if it has no such line."""
         maps = self._maps(path)
         return line if maps is None else maps[0].get(line)
 
     def to_merged(self, path: str, line: int) -> int | None:
-        """The line of the merged state; None where that has no such line."""
+        """Return the line of the merged state; None if that has no such line."""
         maps = self._maps(path)
         return line if maps is None else maps[1].get(line)
 

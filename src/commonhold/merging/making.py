@@ -1,6 +1,6 @@
-"""How the types of a file are made, by hand or by a constructor that their fields make up, and where they are made.
+"""How types of a file are constructed, by a written constructor or one generated from fields, and where.
 
-Of a type that one side changes and the other newly makes, the new code counts on what is no longer so.
+If one side changes a type and the other newly constructs it, the new code relies on a constructor that has changed.
 """
 
 import re
@@ -17,7 +17,7 @@ from commonhold.merging.prose import lines_of
 
 _MADE: Final = re.compile(rb"\bnew\s+(?:[\w.:\\]*[.:\\])?(\w+)|\b(\w+)\s*(?:<[^<>(){}]*>)?\s*[({]|\b(\w+)\.new\b")
 _WORD: Final = re.compile(rb"\w+")
-# Where a node that makes something names it.
+# The fields of a constructing node that may hold the name of the type.
 _MAKING: Final = {
     "call": ("function", "receiver"),
     "call_expression": ("function",),
@@ -41,12 +41,12 @@ _PARAMETERS: Final = frozenset(
 )
 _TYPES: Final = frozenset({"class_specifier", "struct_item", "struct_specifier", "type_spec"})
 _FIELDS: Final = frozenset({"field_declaration", "property_declaration"})
-# Classes that are made from their fields.
+# Classes with a constructor that is generated from their fields.
 _GENERATED: Final = re.compile(
     rb"@(?:\w+\.)*(?:dataclass|define|frozen|mutable|attrs|attr\.s|s|\w*ArgsConstructor|Data|Value|Builder)\b"
     rb"|\b(?:NamedTuple|TypedDict|BaseModel|Struct|SQLModel)\b"
 )
-# Fields that are declared by a call, and those that each object has to be given.
+# Fields that are declared by a call, and those that each object must be given.
 _ATTRIBUTE: Final = re.compile(rb"=\s*(?:\w+\.)*(?:ib|attrib|field|Field)\(")
 _REQUIRED: Final = re.compile(rb"\A(?:\[[^\]]*\]\s*)*(?:\w+\s+)*required\b")
 _BODIES: Final = frozenset(
@@ -57,7 +57,7 @@ Ways = frozenset[tuple[bytes, ...]]
 
 
 def made_anew(before: Element, after: Element) -> Iterator[tuple[bytes, int]]:
-    """The types that are made more often than before, each with a row where it is made."""
+    """Yield the types that are constructed more often than before, each with a row of such a place."""
     added = Counter(lines_of(after.source)) - Counter(lines_of(before.source))
     names = {name for line in added for match in _MADE.finditer(line) for name in match.groups() if name}
     if not names:
@@ -69,7 +69,7 @@ def made_anew(before: Element, after: Element) -> Iterator[tuple[bytes, int]]:
 
 
 def made_otherwise(before: Element, after: Element) -> Iterator[tuple[bytes, int]]:
-    """The types that are not made any more in each way that they were, each with the row where it stands."""
+    """Yield the types that lost a way to construct them, each with its row."""
     old, new = _types(before.node, before.profile), _types(after.node, after.profile)
     for name, (ways, _) in old.items():
         if name in new and not all(any(_still(way, now) for now in new[name][0]) for way in ways):
@@ -77,13 +77,13 @@ def made_otherwise(before: Element, after: Element) -> Iterator[tuple[bytes, int
 
 
 def _still(way: Sequence[bytes], now: Sequence[bytes]) -> bool:
-    """Whether what is made with some parameters can be made with others: those that came to it may be left out."""
+    """Whether a call that fits some parameters fits the present ones: the added ones may be left out."""
     added = now[len(way) :]
     return list(now[: len(way)]) == list(way) and all(map(_may_be_left_out, added))
 
 
 def _may_be_left_out(parameter: bytes) -> bool:
-    """Whether a parameter or field has a default: a call that declares a field gives it one by name, or by place."""
+    """Whether a parameter or field has a default; for a field declared by a call, it is an argument of the call."""
     declaring = _ATTRIBUTE.search(parameter)
     if declaring is None:
         return re.search(rb"=|\?", parameter) is not None
@@ -93,7 +93,7 @@ def _may_be_left_out(parameter: bytes) -> bool:
 
 
 def _makings(root: Node, names: set[bytes]) -> dict[bytes, list[int]]:
-    """The rows where types of these names are made."""
+    """Return the rows on which types of these names are constructed."""
     source = root.text or b""
     places = [match.start() + root.start_byte for match in _WORD.finditer(source) if match[0] in names]
     found: dict[bytes, list[int]] = {}
@@ -130,7 +130,7 @@ def _is_keyed(literal: Node) -> bool:
 
 
 def _types(root: Node, profile: Profile) -> dict[bytes, tuple[Ways, int]]:
-    """How each type that a file defines is made."""
+    """Return how each type that a file defines can be constructed."""
     found: dict[bytes, tuple[Ways, int]] = {}
     stack = [root]
     while stack:
@@ -147,7 +147,7 @@ def _types(root: Node, profile: Profile) -> dict[bytes, tuple[Ways, int]]:
 
 
 def _ways(node: Node) -> Iterator[tuple[bytes, ...]]:
-    """The parameters of each constructor of a type; of one without, its fields if it is made from them."""
+    """Yield the parameters of each constructor of a type; without one, the fields if the constructor is generated."""
     members = list(_members(node))
     name = node.child_by_field_name("name")
     constructors = [each for each in members if _constructs(each, name.text if name is not None else None)]
@@ -192,7 +192,7 @@ def _constructs(member: Node, of: bytes | None) -> bool:
 
 
 def _is_generated(node: Node) -> bool:
-    """Whether a type without a constructor is made from its fields: any struct, and classes that say so."""
+    """Whether a type without a constructor is constructed from its fields: any struct, and classes that say so."""
     if node.type in {"struct_item", "struct_specifier", "type_spec"} or (node.text or b"").startswith(b"struct"):
         return True
     around = node.parent if node.parent is not None and node.parent.type == "decorated_definition" else node

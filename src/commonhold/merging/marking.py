@@ -1,4 +1,4 @@
-"""A merge that is not settled, as a text with standard conflict markers around whole lines."""
+"""Write an unsettled merge as a text with standard conflict markers around whole lines."""
 
 import re
 from bisect import bisect_right
@@ -25,19 +25,19 @@ class _Block:
     is_conflict: bool
 
     def extend(self, text: bytes) -> None:
-        """Add what is the same in all three."""
+        """Add text that is the same in all three."""
         self.base += text
         self.ours += text
         self.theirs += text
 
 
 def marked(pieces: Sequence[Piece], sides: Sides) -> bytes:
-    """The text, with each clash widened to whole lines and marked."""
+    """Return the text, with each clash widened to whole lines and marked."""
     return b"".join(_shown(block, sides) for block in _blocks(_on_lines(pieces)))
 
 
 def _on_lines(pieces: Sequence[Piece]) -> list[Piece]:
-    """The same text, but what begins with the line end of the line before it ends with that of its own instead."""
+    """Return the same text: pieces that began with the previous line's end now end with their own line's end."""
     turned: list[Piece] = [b"", *(piece for piece in pieces if piece != b"")]
     for index in range(1, len(turned) - 1):
         before, piece, following = turned[index - 1 : index + 2]
@@ -84,7 +84,7 @@ def _ends_in_line(block: _Block) -> bool:
 
 
 def _open(blocks: list[_Block]) -> None:
-    """Begin a conflict at the start of the line that we are in."""
+    """Begin a conflict at the start of the present line."""
     last = blocks[-1]
     if last.is_conflict:
         return
@@ -114,7 +114,7 @@ def _conflict(ours: bytes, theirs: bytes, sides: Sides) -> bytes:
 
 
 def spots_of(clashes: Iterable[Clash], versions: Sequence[bytes]) -> list[Spot]:
-    """Where clashes are, in lines of base, ours and theirs."""
+    """Return the places of clashes, in lines of base, ours and theirs."""
     ends = [[match.end() for match in _LINE_END.finditer(text)] for text in versions]
     return [_spot(each, ends) for each in clashes]
 

@@ -1,4 +1,4 @@
-"""Matches that have an arm for each variant and none for the rest, by the node kinds that most grammars share."""
+"""Matches with an arm for each variant and no default arm, by the node kinds that most grammars share."""
 
 import re
 from collections.abc import Iterator
@@ -37,15 +37,15 @@ _CASES: Final = frozenset({"block", "case_block", "compound_statement", "match_b
 _WORD: Final = re.compile(rb"\w+")
 _BODY: Final = re.compile(rb"=>|->|(?<!:):(?!:)")
 _REST: Final = re.compile(rb"\A(?:case\s+)?(?:_|default|else|var\s+\w+|let\s+\w+)\s*\Z")
-# A name alone takes the rest where patterns bind names.
+# In these, a pattern that is a single name matches the rest.
 _BINDING: Final = frozenset({"match_expression", "match_statement"})
 _CAPTURE: Final = re.compile(rb"\A(?:case\s+)?[a-z]\w*\s*\Z")
-# An arm that is never to be reached is there to have the compiler name a variant that has no arm.
+# An arm marked unreachable makes the compiler report variants without an arm.
 _NEVER: Final = re.compile(rb"never|unreachable", re.IGNORECASE)
 
 
 def labels_of(match: Node) -> Iterator[bytes]:
-    """The words of all labels; none where an arm takes the rest."""
+    """Yield the words of all labels; none if an arm matches the rest."""
     arms = list(_arms(match))
     labels = [_BODY.split(arm.text or b"", maxsplit=1)[0].strip() for arm in arms]
     for arm, label in zip(arms, labels, strict=True):

@@ -40,15 +40,15 @@ _MAX_TRIED_BYTES: Final = 40_000_000
 
 
 def merge(base: bytes, ours: bytes, theirs: bytes, path: str, sides: Sides | None = None) -> Proven | Unproven:
-    """Merge what both sides made of `base`. Total: any bytes give an answer, never an exception.
+    """Merge the changes of both sides to `base`. Total: any bytes give an answer, never an exception.
 
-    `path` says the language. What is there on one side only is given as empty bytes. The answer is the same with the
-    sides exchanged, but for the conflict markers.
+    `path` gives the language. A version that does not exist is given as empty bytes. The answer is the same with the
+    sides exchanged, except for the conflict markers.
     """
     alone = uncontested(base, ours, theirs)
     if alone is not None:
         return Proven(alone)
-    # The sides are put in an order of their own, so that it makes no difference who asks.
+    # The sides are sorted, so that the order of the arguments makes no difference.
     first, second = sorted((ours, theirs))
     bare = [text.removeprefix(BOM) for text in (base, first, second)]
     mark = _merged_mark(base, first, second)
@@ -57,13 +57,13 @@ def merge(base: bytes, ours: bytes, theirs: bytes, path: str, sides: Sides | Non
 
 
 def _merged_mark(base: bytes, ours: bytes, theirs: bytes) -> bytes:
-    """The byte order mark, as the side has it that changed it."""
+    """Return the byte order mark, as in the side that changed it."""
     marks = [BOM if text.startswith(BOM) else b"" for text in (base, ours, theirs)]
     return marks[2] if marks[1] == marks[0] else marks[1]
 
 
 def _marked_as(answer: Proven | Unproven, mark: bytes) -> Proven | Unproven:
-    """The answer with a byte order mark before each text."""
+    """Return the answer with a byte order mark before each text."""
     if isinstance(answer, Proven):
         return replace(answer, source=mark + answer.source)
     return replace(
@@ -75,7 +75,7 @@ def _marked_as(answer: Proven | Unproven, mark: bytes) -> Proven | Unproven:
 
 @dataclass(frozen=True, slots=True)
 class _Merge:
-    """Three versions of which no two are the same. What is told of the sides is told the other way `are_exchanged`."""
+    """Three versions of which no two are the same. If they `are_exchanged`, the answer exchanges the sides back."""
 
     base: bytes
     ours: bytes
@@ -90,7 +90,7 @@ class _Merge:
         return self.base, self.ours, self.theirs
 
     def answer(self) -> Proven | Unproven:
-        """The verdict."""
+        """Return the verdict."""
         if any(b"\0" in text for text in self.versions):
             return Unproven((Spot(Reason.BINARY, "both sides changed a binary file"),))
         if self._largest > MAX_BYTES:
@@ -102,7 +102,7 @@ class _Merge:
         return self._as_code(language, profile) if language and profile else self._as_text()
 
     def _language(self) -> Language | None:
-        """The language that the base is in; of a new file, if both sides say so."""
+        """Return the language of the base; of a new file, if both sides agree on it."""
         if self.base:
             return language_for(self.path, self.base)
         ours, theirs = (language_for(self.path, text) for text in (self.ours, self.theirs))
@@ -217,7 +217,7 @@ class _Merge:
 
 
 def _placed(doubts: Sequence[Spot]) -> Sequence[Spot]:
-    """The doubts; where none of them has a place, all that was changed is doubted."""
+    """Return the doubts; if none of them has a place, all changes are doubted."""
     everywhere = (0, sys.maxsize)
     is_placed = any((each.ours, each.theirs) != (NOWHERE, NOWHERE) for each in doubts)
     return doubts if is_placed else [replace(each, ours=everywhere, theirs=everywhere) for each in doubts]
@@ -226,7 +226,7 @@ def _placed(doubts: Sequence[Spot]) -> Sequence[Spot]:
 def _elements(
     versions: tuple[bytes, bytes, bytes], language: Language, profile: Profile
 ) -> tuple[FileElement, FileElement, FileElement] | None:
-    """The elements of the versions; None if one of them is not sound."""
+    """Return the elements of the versions; None if one of them is not sound."""
     tree = parse(versions[0], language)
     trees = [tree, *(reparse(tree, versions[0], text, language) for text in versions[1:])]
     if profile.is_exact and any(each.root_node.has_error for each in trees):
@@ -236,7 +236,7 @@ def _elements(
 
 
 def _encoding_fault(versions: tuple[bytes, bytes, bytes], language: Language | None) -> Spot | None:
-    """Versions that spell their text in different ways, or in none, cannot be put together byte by byte."""
+    """Return why the versions cannot be joined by bytes: they differ in encoding, or one is invalid in its own."""
     found = [encoding_of(text, language) for text in versions]
     if len({each.codec for each in found}) > 1:
         return Spot(

@@ -1,4 +1,4 @@
-"""Documents of which one side put whole sections in another order, and the other wrote in them."""
+"""Documents in which one side reordered whole sections and the other edited them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ _SUFFIXES: Final = (".markdown", ".md", ".mdx")
 
 @dataclass(frozen=True, slots=True)
 class _Section:
-    """A heading and what follows it, up to the next heading; `gap` are the line ends after that."""
+    """A heading and the text that follows it, up to the next heading; `gap` are the line ends after that."""
 
     title: tuple[int, str]
     text: bytes
@@ -19,9 +19,10 @@ class _Section:
 
 
 def merged_sections(base: bytes, ours: bytes, theirs: bytes, path: str) -> bytes | None:
-    """The sections in the order of the side that moved some, each as the other side has it.
+    """Return the sections in the order of the side that moved some, each with the text of the other side.
 
-    None unless one side has just the sections of the base, in another order, and the other all of them in theirs.
+    None unless one side has exactly the sections of the base, in another order, and the other side keeps all of them in
+    the order of the base.
     """
     if not path.lower().endswith(_SUFFIXES):
         return None

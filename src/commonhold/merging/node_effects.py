@@ -1,4 +1,4 @@
-"""What reaching a node of a syntax tree does, told by its kind: the shape of a language's table."""
+"""The effects of running a node of a syntax tree, by its kind: the form of a language's table."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -13,22 +13,23 @@ _LONGEST_SIGN: Final = 8
 class NodeEffects:
     """The kinds of nodes whose effect is known; a node of any other kind may do anything.
 
-    `plain` nodes evaluate their parts and do nothing else. `inert` nodes run none of what is in them: types, literals,
-    closures and definitions. Operators, accessors and conversions are taken to read what they are applied to and to
-    change nothing, as those of the standard types do.
+    `plain` nodes evaluate their parts and do nothing else. `inert` nodes run none of their content: types, literals,
+    closures and definitions. Operators, accessors and conversions are assumed to read their operands and to change
+    nothing, as those of the standard types do.
 
-    Some kinds stand for several things, told apart by their operator: `operators` says which operators of a kind make a
-    kind of their own, called by both with a blank between (`unary_expression delete`); the table then lists that.
+    Some kinds stand for several things, distinguished by their operator: `operators` says which operators of a kind
+    make a kind of their own, called by both with a blank between (`unary_expression delete`); the table then lists
+    that.
 
-    `pure` calls read what they are given and change nothing; `iterating` calls go through its items, and use up an
-    iterator; `importing` calls load a module; `leaving` calls may not come back. All go by the text of what is called.
-    `creations` are nodes that run a constructor, with the field of its name. `classes` are nodes that run one if their
-    field `type` names a class.
+    `pure` calls read their arguments and change nothing; `iterating` calls go through the items, and use up an
+    iterator; `importing` calls load a module; `leaving` calls may not return. All are recognised by the text of the
+    called expression. `creations` are nodes that run a constructor, with the field of its name. `classes` are nodes
+    that run one if their field `type` names a class.
 
-    Where `imports_run`, an import runs the code of a module; where `assigning_declares`, a variable that a function
-    assigns is its own; where a language `has_outer_variables`, a name that no function declares may be a field of
-    `this`, or a variable that other files change; where `bare_names_call`, such a name is the call of a method. Where
-    the last statement of a body gives the value of the body, `without_value` are the statements that have none.
+    If `imports_run`, an import runs the code of a module. If `assigning_declares`, a variable that a function assigns
+    is local. If a language `has_outer_variables`, a name that no function declares may be a field of `this`, or a
+    variable that other files change. If `bare_names_call`, such a name is the call of a method. If the last statement
+    of a body gives the value of the body, `without_value` are the statements that have none.
     """
 
     plain: frozenset[str] = frozenset()
@@ -48,12 +49,12 @@ class NodeEffects:
 
 
 def words(*lines: str) -> frozenset[str]:
-    """The words of some lines."""
+    """Return the words of some lines."""
     return frozenset(word for line in lines for word in line.split())
 
 
 def part(node: Node, place: str) -> Node | None:
-    """The child of a node in a field, or by its number among the named ones: `0` is the first, `-1` the last."""
+    """Return the child of a node in a field, or by its number among the named ones: `0` is the first, `-1` the last."""
     if not place.lstrip("-").isdigit():
         return node.child_by_field_name(place)
     children = node.named_children
@@ -61,7 +62,7 @@ def part(node: Node, place: str) -> Node | None:
 
 
 def kind_of(node: Node, effects: NodeEffects) -> str:
-    """The kind of a node, with its operator where that makes a difference."""
+    """Return the kind of a node, with its operator if that makes a difference."""
     kind = node.type
     telling = effects.operators.get(kind)
     if telling is None:
@@ -70,7 +71,7 @@ def kind_of(node: Node, effects: NodeEffects) -> str:
 
 
 def _sign(node: Node) -> str:
-    """The text of an operator; an index in brackets begins with its bracket."""
+    """Return the text of an operator; an index in brackets begins with its bracket."""
     if not node.is_named:
         return node.type
     text = (node.text or b"")[:_LONGEST_SIGN].decode(errors="replace")

@@ -1,4 +1,4 @@
-"""What reaching a node does in the languages that are compiled."""
+"""The effects of nodes in compiled languages."""
 
 from dataclasses import replace
 from typing import Final

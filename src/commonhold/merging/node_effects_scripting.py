@@ -1,4 +1,4 @@
-"""What reaching a node does in Python, JavaScript, TypeScript, Ruby, PHP and shells, and in languages of data."""
+"""The effects of nodes in Python, JavaScript, TypeScript, Ruby, PHP and shells, and in languages of data."""
 
 from dataclasses import replace
 from typing import Final
@@ -150,7 +150,7 @@ SHELL: Final = NodeEffects(
     imports_run=True,
 )
 
-# Nothing in these is run; which entries may stand in any order is a question of its own.
+# Nothing in these is run; whether their entries may stand in any order is decided elsewhere.
 JSON: Final = NodeEffects(inert=words("array document false null number object pair string true"))
 YAML: Final = NodeEffects(
     inert=words(

@@ -1,7 +1,7 @@
-"""Where the order of what both sides add, or the number of it, carries a meaning that no text shows.
+"""Cases in which the order or the number of both sides' additions has a meaning that the text does not show.
 
-Fields that are given by their place, members that get the next number, a count beside what is counted, the steps of a
-sequence, an exit before what the other side wants done at the end.
+Examples are positional fields, members that get the next number, a count beside the counted things, the steps of a
+sequence, and an exit before code that the other side wants to run at the end.
 """
 
 import re
@@ -19,7 +19,7 @@ _QUOTED_OR_NUMBER: Final = re.compile(rb"\"[^\"\n]*\"|'[^'\n]*'|(?<![\w.])\d+(?!
 _NUMBER: Final = re.compile(rb"(?<![\w.])\d+(?![\d.])")
 _COUNTED_ON: Final = re.compile(rb"\bauto\(\)|\biota\b")
 _WORD: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
-# What a list is called whose entries are gone through one after the other, or known by their place.
+# Names of lists whose entries are run or tried in order, or known by position.
 _ORDERED: Final = frozenset(
     word
     for line in (
@@ -31,7 +31,7 @@ _ORDERED: Final = frozenset(
     )
     for word in line.split()
 )
-# What a list is called whose entries are found by what they say.
+# Names of lists whose entries are found by their content.
 _UNORDERED: Final = frozenset(
     word
     for line in (
@@ -52,7 +52,7 @@ _SEQUENCES: Final = frozenset(
     {"array", "array_expression", "array_initializer", "block_sequence", "flow_sequence", "list", "initializer_list"}
 )
 _NAME_FIELDS: Final = ("left", "name", "key", "pattern", "declarator", "field")
-# Classes whose constructor is made from their fields, in the order that these stand in.
+# Classes whose constructor is generated from their fields, in the order of these.
 _PLACED_BY: Final = re.compile(rb"@(?:\w+\.)*(?:dataclass|define|frozen|mutable|attrs|attr\.s|s|dataclass_transform)\b")
 _PLACED_AS: Final = re.compile(rb"\b(?:NamedTuple|Struct)\b")
 _BY_NAME_ONLY: Final = re.compile(rb"\bkw_only\s*=\s*True\b")
@@ -84,7 +84,7 @@ def _blanked(match: re.Match[bytes]) -> bytes:
 
 
 def take_one_number(before: Sequence[Element], mine: Sequence[Element], others: Sequence[Element]) -> bool:
-    """Whether both sides count on from what stands before, and come to the same number."""
+    """Whether both sides continue the numbers before them, and arrive at the same one."""
     runs = [[each for each in run if not (each.is_definition or each.has_body)] for run in (mine, others)]
     if not all(runs):
         return False
@@ -103,11 +103,11 @@ def _number(element: Element) -> int | None:
 
 
 def is_sequence(holder: Element, new: Sequence[Element]) -> bool:
-    """Whether the order of a list may be seen, to which both sides add `new` entries at one point.
+    """Whether the order of a list, to which both sides add `new` entries at one point, may be observed.
 
-    It may if the list's name says so (`STEPS`, `middleware`), if the file takes entries by their place, or if an entry
-    is no constant: it may do something, or be tried before others. What is named as a set (`__all__`, `dependencies`)
-    has no order, nor have the cases of a test.
+    It may if the list's name says so (`STEPS`, `middleware`), if the file takes entries by position, or if an entry is
+    no constant: it may have an effect, or be tried before others. A list with the name of a set (`__all__`,
+    `dependencies`) has no order, nor have the cases of a test.
     """
     if holder.list_kind not in _SEQUENCES:
         return False
@@ -121,14 +121,14 @@ def is_sequence(holder: Element, new: Sequence[Element]) -> bool:
 
 
 def _is_constant(entry: Element) -> bool:
-    """Whether an entry does nothing by itself: a text, a number, the name of a constant; in data any word."""
+    """Whether an entry has no effect by itself: a text, a number, the name of a constant; in data any word."""
     text = entry.text.removeprefix(b"- ").strip()
     word = _DATA_WORD if entry.list_kind in _DATA_SCALARS else _CONSTANT
     return _TEXT.fullmatch(text) is not None or word.fullmatch(text) is not None
 
 
 def _is_taken_by_place(name: str, source: bytes) -> bool:
-    """Whether a file asks a list for the entry at a place, or goes through it together with numbers or another list."""
+    """Whether a file indexes a list, or iterates over it together with numbers or another list."""
     listed = re.escape(name.encode())
     by_place = rb"\b%s(?:\[\s*-?\d|\.(?:first|last|index|indexOf|pop|shift)\b)" % listed
     numbered = rb"\b(?:enumerate|next|reversed|zip)\((?:[^()\n]*\b)?%s\b" % listed
@@ -136,7 +136,7 @@ def _is_taken_by_place(name: str, source: bytes) -> bool:
 
 
 def _holds_cases(node: Node) -> bool:
-    """Whether a list is given to what runs a test once for each entry."""
+    """Whether a list is given to a function that runs a test once for each entry."""
     around = node.parent
     call = around.parent if around is not None else None
     function = call.child_by_field_name("function") if call is not None else None
@@ -144,7 +144,7 @@ def _holds_cases(node: Node) -> bool:
 
 
 def _name_of(node: Node) -> str | None:
-    """What the nearest thing around a list is called that has a name."""
+    """Return the name of the nearest named node around a list."""
     around: Node | None = node
     for _ in range(5):
         around = around.parent if around is not None else None
@@ -160,7 +160,7 @@ def _name_of(node: Node) -> str | None:
 
 
 def placed(holder: Element) -> tuple[bytes, ...] | None:
-    """The members of a block or list that have a meaning by their place, in order; None where places mean nothing."""
+    """Return the members of a block or list whose position has a meaning, in order; None if positions mean nothing."""
     has_place = _placing(holder)
     return None if has_place is None else tuple(_known_as(each) for each in holder.children if has_place(each))
 
@@ -171,7 +171,7 @@ def _known_as(element: Element) -> bytes:
 
 def _placing(holder: Element) -> Callable[[Element], bool] | None:
     node = holder.node
-    while node.type.startswith("preproc_") and node.parent is not None:  # a condition encloses members of what it is in
+    while node.type.startswith("preproc_") and node.parent is not None:  # its members belong to the node around it
         node = node.parent
     kind, around = holder.list_kind if node is holder.node else node.type, node.parent
     if around is None:
@@ -205,7 +205,7 @@ def _is_plain(element: Element) -> bool:
 
 
 def exits_of(elements: Iterable[Element]) -> int:
-    """At how many points elements may leave the block that they stand in; what they define leaves its own."""
+    """Return at how many points elements may leave their block; an exit inside a definition leaves only that."""
     code = (each for each in elements if not each.is_definition)
     return sum(1 for each in code for _ in _leaving(each.node, each.profile, in_loop=False))
 
@@ -223,7 +223,7 @@ def _leaving(node: Node, profile: Profile, *, in_loop: bool) -> Iterator[Node]:
 
 
 def does_something(element: Element) -> bool:
-    """Whether a statement is run for what it does: it calls without keeping the answer, or changes what lives on."""
+    """Whether a statement is run for its effect: it calls without using the result, or changes a lasting object."""
     profile = element.profile
     if element.is_definition or element.is_prose or element.node.type in profile.imports:
         return False

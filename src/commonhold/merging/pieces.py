@@ -1,4 +1,4 @@
-"""What a merge is put together from: bytes that are settled, and clashes that are not."""
+"""The parts of a merge: settled bytes, and clashes."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -11,7 +11,7 @@ from commonhold.merging.verdict import Reason
 class Clash:
     """Bytes that both sides changed; `at` is where they begin in base, ours and theirs.
 
-    `joined` are texts in which the structure puts both together, although nothing shows that this is right.
+    `joined` are texts in which the structure joins both changes, although nothing proves that this is right.
     """
 
     base: bytes
@@ -28,12 +28,12 @@ Piece = bytes | Clash
 
 
 def clashes_in(pieces: Iterable[Piece]) -> Iterator[Clash]:
-    """What is not settled, in file order."""
+    """Yield the clashes, in file order."""
     return (piece for piece in pieces if isinstance(piece, Clash))
 
 
 def settled(pieces: Iterable[Piece]) -> bytes | None:
-    """The text; None where there is a clash."""
+    """Return the text; None if there is a clash."""
     parts = []
     for piece in pieces:
         if isinstance(piece, Clash):
@@ -43,14 +43,14 @@ def settled(pieces: Iterable[Piece]) -> bytes | None:
 
 
 def uncontested(base: T, ours: T, theirs: T) -> T | None:
-    """What there is to take where one side alone changed something, or both alike; None where they differ."""
+    """Return the uncontested version: only one side changed something, or both alike; None if they differ."""
     if ours in (base, theirs):
         return theirs
     return ours if theirs == base else None
 
 
 def exchanged(pieces: Iterable[Piece]) -> list[Piece]:
-    """The same with the sides exchanged."""
+    """Return the same with the sides exchanged."""
     return [
         replace(piece, ours=piece.theirs, theirs=piece.ours) if isinstance(piece, Clash) else piece for piece in pieces
     ]

@@ -1,4 +1,4 @@
-"""Whether a call gives arguments by their place, where a function got new parameters that it could mean."""
+"""Whether a call passes arguments by position to a function with new parameters, so that they may be misplaced."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -12,9 +12,9 @@ _SPREAD: Final = frozenset({"dictionary_splat", "list_splat"})
 
 
 def reaches(code: Node, scope: tuple[Element, ...], place: int) -> bool:
-    """Whether some call of the innermost function of `scope` in `code` may give its parameter at `place`, from 0.
+    """Whether a call of the innermost function of `scope` in `code` may pass its parameter at `place`, counted from 0.
 
-    The place counts what a method is called on, if the function may be one.
+    The place counts the receiver of a method, if the function may be one.
     """
     names = {each.name for each in scope[-2:]}
     return any(_places(call) + (len(scope) > 1) > place for call in _calls(code, names))
@@ -29,7 +29,7 @@ def _calls(node: Node, names: set[bytes | None]) -> Iterator[Node]:
 
 
 def _places(call: Node) -> float:
-    """How many arguments a call gives by their place; more than any function takes where that cannot be told."""
+    """Return how many arguments a call passes by position; more than any function takes if that is unknown."""
     arguments = call.child_by_field_name("arguments")
     if arguments is None or any(each.type in _SPREAD for each in arguments.named_children):
         return float("inf")

@@ -10,10 +10,10 @@ from commonhold.merging.node_effects import NodeEffects
 
 
 class Order(StrEnum):
-    """What the order of entries in a list means, where both sides add some at one point.
+    """The meaning of the order of entries in a list to which both sides add some at one point.
 
-    FREE: nothing, they may stand in any order. NAMED: nothing for entries with a name or a default (a keyword argument,
-    a parameter that need not be given), much for others. FIXED: everything.
+    FREE: none, they may stand in any order. NAMED: none for entries with a name or a default (a keyword argument, an
+    optional parameter), much for others. FIXED: the order always matters.
     """
 
     FREE = "FREE"
@@ -23,7 +23,7 @@ class Order(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Binding:
-    """What a node does to names: `defines` are its fields that are given a value, `names` those that are mere labels.
+    """The effect of a node on names: `defines` are its fields that are assigned, `names` those that are mere labels.
 
     `is_scope` says that names defined inside stay inside; `mutates` that the old value is read as well.
     """
@@ -41,19 +41,22 @@ class Profile:
     `blocks` hold statements or members, one after the other. `lists` hold entries between separators, and say what
     their order means; `separators` are those other than `separator`, and of these a list whose first entry is another
     one is read as one list. Those of `lone` need a separator after an entry that is alone. `runs` are statements that
-    end in such a list, after the token given; `sections` end in statements, after theirs. `definitions` have a name
-    that their block knows them by: what `naming` says of the kind, else their field `name`; a `wrapper` holds a
-    definition and what decorates it; `leads` stand before what they belong to, as comments do. `keyed` are known by a
-    field. Of `parameters` those of `optional_entries` need not be given, and none after one of `keyword_only_marks`
-    is given by its place; `spreads` are entries that hold entries. `functions` and `classes` are scopes of names.
-    `members`, `subscripts`, `calls` and `method_calls` say where in such a node stands what holds the member and the
-    member, what holds the item, what is called: a field, or the number of a named child (`0` the first, `-1` the last).
-    `setters` are calls that give a member a value where they stand on the left of an assignment.
-    `exits` leave the block that they stand in; `mutators` are methods that change what they are called on, unless that
-    is one of the `receivers`; `implied` are the methods that a node calls unsaid. `node_effects` says which nodes are
-    known not to do anything else. `last_definition_counts`: a definition replaces an earlier one of its name in one
-    block, where other languages have overloads or an error. Where the grammar `is_exact`, what it cannot read is no
-    program; elsewhere it is left alone, as long as nothing new comes up.
+    end in such a list, after the given token; `sections` end in statements, after their token. `definitions` have a
+    name by which their block knows them: the one that `naming` gives for the kind, else their field `name`; a `wrapper`
+    holds a definition and its decorators; `leads` stand before the element that they belong to, as comments do. `keyed`
+    nodes are known by a field. Of `parameters` those of `optional_entries` need not be given, and none after one of
+    `keyword_only_marks` is passed by position; `spreads` are entries that hold entries. `functions` and `classes` are
+    scopes of names.
+
+    `members`, `subscripts`, `calls` and `method_calls` say where such a node holds its parts: a member's object and
+    name, an item's object, the called function. A part is a field, or the number of a named child (`0` the first, `-1`
+    the last). `setters` are calls that assign a member if they stand on the left of an assignment.
+
+    `exits` leave the block that they stand in; `mutators` are methods that change their receiver, unless that is one of
+    the `receivers`; `implied` are the methods that a node calls implicitly. `node_effects` lists the nodes that are
+    known to have no other effect. `last_definition_counts`: a definition replaces an earlier one of its name in one
+    block; in other languages it is an overload or an error. If the grammar `is_exact`, text that it cannot read is no
+    program; otherwise such text is left alone, as long as no new such text appears.
     """
 
     blocks: frozenset[str] = frozenset()

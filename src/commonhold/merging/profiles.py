@@ -1,4 +1,4 @@
-"""The profiles of the languages whose structure is merged, by the name of the language."""
+"""The profiles of the languages that are merged by their structure, by the name of the language."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -130,7 +130,7 @@ _YAML: Final = Profile(
 
 
 def _table_name(node: Node) -> str | None:
-    """What a table of TOML is called, as its header spells it."""
+    """Return the name of a TOML table, as its header spells it."""
     header = (node.text or b"").partition(b"]")[0].lstrip(b"[").strip()
     return header.decode(errors="replace") or None
 
@@ -212,7 +212,7 @@ _DATA: Final = frozenset({"json", "jsonc", "yaml", "toml", "css"})
 
 @cache
 def profile_of(language: Language) -> Profile | None:
-    """The profile of a language, with what its regions say of it; None where files are merged by lines."""
+    """Return the profile of a language, with the naming of its regions; None if its files are merged by lines."""
     base = _BASES.get(language.name)
     if base is None or base is PYTHON:
         return base
@@ -232,7 +232,7 @@ def profile_of(language: Language) -> Profile | None:
 
 
 def _naming(rule: Rule) -> Callable[[Node], str | None]:
-    """What a node is called by a rule, or by the one that is tried where it does not fit."""
+    """Return a function that names a node by a rule, or by the fallback of that rule if it does not fit."""
 
     def name(node: Node) -> str | None:
         found = rule.name(node)

@@ -1,4 +1,4 @@
-"""The merge of text that is read, not run: documentation, comments, files without a grammar. By lines."""
+"""The merge, by lines, of text that is read and not run: documentation, comments, files without a grammar."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -19,7 +19,7 @@ _LINE: Final = re.compile(rb"[^\n]*\n|[^\n]+\Z")
 
 
 class AtOnePoint(Enum):
-    """What is done with lines that both sides put at one point: both, those with a heading last, or neither."""
+    """How lines that both sides put at one point are merged: both kept, those with a heading last, or neither."""
 
     BOTH = auto()
     SECTIONS_LAST = auto()
@@ -27,7 +27,7 @@ class AtOnePoint(Enum):
 
 
 def lines_of(text: bytes) -> list[bytes]:
-    """The lines, each with its end."""
+    """Return the lines, each with its end."""
     return _LINE.findall(text)
 
 
@@ -54,9 +54,10 @@ def merge_prose(
 
 
 def apart(base: bytes, ours: bytes, theirs: bytes, spots: Sequence[Spot]) -> list[Piece]:
-    """The lines of both sides joined, but each change that one of the spots speaks of left open.
+    """Join the lines of both sides, but leave open each change that one of the spots names.
 
-    For what merges by lines and still may not be written: each side's change stands against the text without it.
+    This serves texts that merge by lines and still must not be written: each side's change stands against the text
+    without it.
     """
     texts = lines_of(base), lines_of(ours), lines_of(theirs)
     doubted = [spot.ours for spot in spots], [spot.theirs for spot in spots]
@@ -64,7 +65,7 @@ def apart(base: bytes, ours: bytes, theirs: bytes, spots: Sequence[Spot]) -> lis
 
 
 def _shared_ends(*texts: bytes) -> tuple[int, int]:
-    """How many first and last bytes all have in common, in whole lines."""
+    """Return how many first and last bytes all have in common, in whole lines."""
     first = texts[0]
     start = first.rfind(b"\n", 0, min(common_prefix(first, each) for each in texts[1:])) + 1
     backwards = [text[start:][::-1] for text in texts]
@@ -73,7 +74,7 @@ def _shared_ends(*texts: bytes) -> tuple[int, int]:
 
 
 def without_shared_ends(*texts: bytes) -> list[bytes]:
-    """The texts without the first and last lines that all have in common."""
+    """Return the texts without the first and last lines that all have in common."""
     start, end = _shared_ends(*texts)
     return [text[start : len(text) - end] for text in texts]
 
@@ -94,7 +95,7 @@ class _Weave:
         self._doubted = doubted
 
     def pieces(self) -> Iterator[Piece]:
-        """Where both sides kept a line is where they meet again; between such lines they are compared."""
+        """Yield the merge: lines that both sides kept are common points; the stretches between are compared."""
         for start, end in stretches(self._base, self._ours, self._theirs):
             yield self._between(start, end)
             yield from self._base[end[0] : end[0] + 1]
@@ -136,21 +137,21 @@ class _Weave:
 
 
 def _opens_section(lines: Lines) -> bool:
-    """Whether a heading stands among lines, so that what follows them belongs to it."""
+    """Whether lines contain a heading, so that the lines after them would belong to its section."""
     return any(map(_HEADING.match, lines))
 
 
 def _both(ours: Lines, theirs: Lines) -> Lines:
-    """The lines of both; what they begin and end with alike stands once."""
+    """Return the lines of both; equal lines at their beginning and end stand once."""
     head, tail = equal_ends(ours, theirs)
     return [*ours[: len(ours) - tail], *theirs[head:]]
 
 
 def _both_entries(ours: Lines, theirs: Lines) -> Lines | None:
-    """The entries of both; those that they begin and end with alike stand once.
+    """Return the entries of both; equal entries at their beginning and end stand once.
 
-    None where both begin one entry alike, or each has a release of its own, whose order is that of the versions.
-    Entries that only end alike are two. So are blank lines around what is no item of a list.
+    None if both begin one entry alike, or each has a release of its own, whose order is that of the versions. Entries
+    that only end alike are two entries. Blank lines around text that is no list item also stand twice.
     """
     head, tail = equal_ends(ours, theirs)
     if any(_continues(run, head) for run in (ours, theirs)) or all(
@@ -165,13 +166,13 @@ def _both_entries(ours: Lines, theirs: Lines) -> Lines | None:
 
 
 def _names_release(lines: Lines) -> bool:
-    """Whether a heading with a version or a date stands among lines."""
+    """Whether lines contain a heading with a version or a date."""
     rows = zip(lines, (b"", *lines), strict=False)
     return any(_VERSION.search(before + line) for line, before in rows if _HEADING.match(line))
 
 
 def _are_entries(*runs: Lines) -> bool:
-    """Whether an entry may have several lines: in a document, but not in a list of lines as requirements are."""
+    """Whether an entry may have several lines: in a document, but not in a list of lines such as requirements."""
     return any(not line.strip() or line[:1] in b" \t" or _ITEM.match(line) for run in runs for line in run)
 
 
@@ -188,5 +189,5 @@ def _opens_item(lines: Lines) -> bool:
 
 
 def _are_ended(lines: Lines) -> bool:
-    """Whether something may follow the lines."""
+    """Whether every line is ended, so that more text may follow."""
     return all(line.endswith(b"\n") for line in lines)

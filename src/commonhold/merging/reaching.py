@@ -1,4 +1,4 @@
-"""Which variables of a body code elsewhere can reach: a call may read and change those, and no others."""
+"""Which variables of a body can be reached by code elsewhere: a call may read and change only those."""
 
 import re
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ from commonhold.merging.effects import bound_in
 from commonhold.merging.layout import Element
 from commonhold.merging.profile import Profile
 
-# Kinds that give a value to a variable that is declared elsewhere begin like this.
+# Kinds of nodes that assign a variable declared elsewhere begin like this.
 _ASSIGNING: Final = re.compile(r"assign|augmented|compound|inc_|dec_|update|unary|postfix|prefix|infix|delete|unset")
 _PARAMETERS: Final = re.compile(r"parameter|\A(?:bindings?|self_parameter)\Z")
 _VALUES: Final = frozenset({"value", "default_value", "right", "type", "initializer"})
@@ -19,7 +19,7 @@ _LOCAL: Final = re.compile(rb"(?:local|declare)\s")  # in a shell
 
 
 def reached(name: bytes, holder: Element) -> bool:
-    """Whether code that is not written in the body around `holder` may read or change a variable."""
+    """Whether code outside the body around `holder` may read or change a variable."""
     profile = holder.profile
     if _is_shared(name, profile):
         return True
@@ -57,7 +57,7 @@ def may_change(name: bytes, holder: Element) -> bool:
 
 
 def _is_shared(name: bytes, profile: Profile) -> bool:
-    """Whether its first letter says that it is a field or a global variable, as in Ruby."""
+    """Whether the first letter marks a field or a global variable, as in Ruby."""
     return name[:1] == b"@" or (name[:1] == b"$" and profile.node_effects.bare_names_call)
 
 
@@ -89,7 +89,7 @@ def _node_at(root: Node, place: int) -> Node:
 
 
 def function_around(node: Node, profile: Profile) -> Node | None:
-    """The innermost function or closure that a node stands in."""
+    """Return the innermost function or closure around a node."""
     around = node.parent
     while around is not None and not _is_function(around.type, profile):
         around = around.parent
@@ -97,7 +97,7 @@ def function_around(node: Node, profile: Profile) -> Node | None:
 
 
 def _is_function(kind: str, profile: Profile) -> bool:
-    """Whether nodes of a kind have variables of their own; of definitions, not those of one variable."""
+    """Whether nodes of a kind have local variables; definitions of a single variable do not."""
     binding = profile.bindings.get(kind)
     is_scope = binding is not None and binding.is_scope
     return kind not in profile.classes and (is_scope or kind in profile.functions - profile.node_effects.plain)
@@ -130,7 +130,7 @@ def _is_declared(name: bytes, places: list[int], function: Node, profile: Profil
 
 
 def _place(node: Node) -> str:
-    """The field that a node is in."""
+    """Return the field that a node is in."""
     around = node.parent
     if around is None:
         return ""
@@ -139,7 +139,7 @@ def _place(node: Node) -> str:
 
 
 def _escapes(place: int, name: bytes, root: Node, function: Node, holder: Element) -> bool:
-    """Whether a mention lets code elsewhere reach a variable: inside another function, or by its address."""
+    """Whether a mention makes a variable reachable for code elsewhere: inside another function, or by its address."""
     if _BY_REFERENCE.search(holder.source[max(place - 12, 0) : place]):
         return True
     inner = function_around(_node_at(root, place), holder.profile)

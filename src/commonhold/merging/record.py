@@ -1,4 +1,4 @@
-"""What is noted while a merge is made: who changed what alone, and what was joined."""
+"""The notes taken during a merge: the changes of each side alone, and the joined ones."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
@@ -12,9 +12,9 @@ Scope = tuple[Element, ...]
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """What one side alone did: `old` gave way to `new` (None: nothing), inside the definitions `scope` of the base.
+    """A change of one side alone: it replaced `old` by `new` (None: nothing), inside definitions (`scope`) of the base.
 
-    `is_head` says that only what stands before the body counts; the body was looked into.
+    `is_head` says that only the part before the body counts; the body is merged separately.
     """
 
     old: Element | None
@@ -25,11 +25,11 @@ class Edit:
 
 @dataclass(slots=True)
 class Record:
-    """`ours` and `theirs` are what either side changed alone; `scope` holds the definitions that are being merged.
+    """`ours` and `theirs` are the changes of either side alone; `scope` holds the definitions that are being merged.
 
-    `shifted` are functions to which both sides added a parameter that may be given by its place, and that place;
-    `counts` are numbers that both changed alike, `grown` what both added to: a count holds for what one side added,
-    not for both. `doubts` are what else speaks against a text that could be put together.
+    `shifted` are functions to which both sides added a parameter that may be passed by position, with that position;
+    `counts` are numbers that both changed alike, `grown` the elements that both added to: a count includes the
+    additions of one side, not of both. `doubts` are further objections to a text that could be joined.
     """
 
     ours: list[Edit] = field(default_factory=list)
@@ -42,20 +42,20 @@ class Record:
     scope: Scope = ()
 
     def within(self, element: Element) -> "Record":
-        """The same record, from inside a definition."""
+        """Return the same record, for the inside of a definition."""
         return replace(self, scope=(*self.scope, element))
 
     def without_edits(self) -> "Record":
-        """The same record, for what is noted as a whole elsewhere."""
+        """Return the same record without its edits, for parts that are recorded as a whole elsewhere."""
         return replace(self, ours=[], theirs=[])
 
     def replaced(self, edits: list[Edit], old: Iterable[Element], new: Iterable[Element]) -> None:
-        """Note in `edits` that elements gave way to others."""
+        """Record in `edits` that some elements were replaced by others."""
         edits.extend(Edit(each, None, self.scope) for each in old)
         edits.extend(Edit(None, each, self.scope) for each in new)
 
     def changed_alike(self, base: Element, ours: Element, theirs: Element) -> None:
-        """Note what both sides changed in the same way, if it is but a number."""
+        """Record a change that both sides made alike, if it concerns a single number."""
         if renumbered(base.text, ours.text):
             why = f"both sides changed a number in one {base.words} alike, and it may count what each of them added"
             self.counts.append(Spot(Reason.ORDER_MATTERS, why, base.rows, ours.rows, theirs.rows))

@@ -1,4 +1,4 @@
-"""What both sides put into one block or list alike, at one point or at two, and what they moved there."""
+"""Additions that both sides made alike to one block or list, at one point or at two, and statements that both moved."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -22,14 +22,14 @@ _VISIBILITIES: Final = frozenset({b"private", b"protected", b"public", b"private
 
 
 def covering(ours: Run, theirs: Run) -> Run | None:
-    """The run that has all that the other has, in the same order, and more; None if neither does."""
+    """Return the run that contains the other, in the same order; None if neither does."""
     small, large = sorted((ours, theirs), key=len)
     left = iter(each.said for each in large)
     return large if all(any(said == each.said for said in left) for each in small) else None
 
 
 def is_needed_once(element: Element, holder: Element) -> bool:
-    """Whether a second copy of an element in `holder` adds nothing: that of an import or a keyed entry."""
+    """Whether a second copy of an element in `holder` adds nothing: an import or a keyed entry."""
     profile = holder.profile
     if element.node.type in profile.imports or holder.list_kind in {*profile.runs, *profile.imports}:
         return True
@@ -39,7 +39,7 @@ def is_needed_once(element: Element, holder: Element) -> bool:
 
 
 def joined_parts(ours: Run, theirs: Run) -> tuple[bytes, ...]:
-    """What both sides added to one head, in both orders: `implements A` and `implements B` as one list, else each."""
+    """Return both additions to one head, in both orders: `implements A` and `implements B` as one list, else each."""
     first, second = (run[0].source[run[0].start : run[-1].end] for run in (ours, theirs))
     lead, after = ours[0].lead, ours[-1].source[ours[-1].end :]
     space = after[: len(after) - len(after.lstrip(BLANK))] or b" "
@@ -52,7 +52,7 @@ def joined_parts(ours: Run, theirs: Run) -> tuple[bytes, ...]:
 
 
 def added_apart(base: Element, sides: Sequence[Element], scripts: Sequence[Script]) -> list[tuple[Element, Element]]:
-    """What both sides added alike, but not at one point: the element of ours and that of theirs."""
+    """Return the elements that both sides added alike at different points: that of ours and that of theirs."""
     before = Counter(each.text for each in base.children)
     new = [Counter(each.text for each in side.children) - before for side in sides]
     both = new[0].keys() & new[1].keys()
@@ -66,7 +66,7 @@ def added_apart(base: Element, sides: Sequence[Element], scripts: Sequence[Scrip
 
 
 def as_clash(second: Element, *, is_ours: bool) -> Clash:
-    """An element that both sides added, where the file has it for the second time: to be left out, or kept."""
+    """Return a clash for the second copy of an element that both sides added: to be left out, or kept."""
     shown = second.text.decode(errors="replace").partition("\n")[0]
     text = second.whole
     texts = (text, b"") if is_ours else (b"", text)
@@ -82,7 +82,7 @@ def move_across_each_other(base: Element, scripts: Sequence[Script]) -> bool:
 
 
 def _moves(base: Element, script: Script) -> list[tuple[int, int]]:
-    """The stretches of base elements that a side moved a statement over, definitions and imports left out."""
+    """Return the stretches of base elements over which a side moved a statement, definitions and imports left out."""
     lost = {
         old.text: index
         for index, (old, kept) in enumerate(zip(base.children, script.kept, strict=True))
@@ -93,17 +93,17 @@ def _moves(base: Element, script: Script) -> list[tuple[int, int]]:
 
 
 def opens_part(element: Element) -> bool:
-    """Whether an element says how visible the members are that follow it."""
+    """Whether an element sets the visibility of the members that follow it."""
     return element.node.type == "access_specifier" or element.text in _VISIBILITIES
 
 
 def is_include(element: Element) -> bool:
-    """Whether an element includes a file, which gives no names that a use could be found by."""
+    """Whether an element includes a file, which shows no names by which to find its uses."""
     return element.node.type == "preproc_include"
 
 
 def as_set(holder: Element, base: Run, ours: Run, theirs: Run) -> list[Element] | None:
-    """The imported names that both sides left, and those that they added; None where that is not all they did."""
+    """Return the imported names that both sides kept, and those that they added; None if they changed more."""
     has_comments = any(each.lead.strip(BLANK) for each in (*base, *ours, *theirs))
     if holder.shape is not Shape.LIST or has_comments or not _is_list_of_imports(holder):
         return None

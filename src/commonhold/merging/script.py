@@ -1,4 +1,4 @@
-"""What one side did to a sequence of elements: what it kept, maybe changed, and what it put where."""
+"""The changes of one side to a sequence of elements: those that it kept, perhaps changed, and those it inserted."""
 
 from bisect import bisect_left
 from collections import Counter
@@ -13,14 +13,14 @@ from commonhold.merging.layout import Element, Shape
 from commonhold.merging.ordering import exits_of
 
 _LIKE: Final = 0.4
-# One of these is there or not: no other one is what became of it.
+# These are present or absent: none is the changed form of another.
 _ATOMS: Final = frozenset({"import_spec", "preproc_include"})
 _LIKE_UNDER_ANOTHER_NAME: Final = 0.7
 
 
 @dataclass(frozen=True, slots=True)
 class Hunk:
-    """The base elements [start, stop) gave way to `new`; an insertion where start is stop."""
+    """The base elements [start, stop) were replaced by `new`; an insertion if start is stop."""
 
     start: int
     stop: int
@@ -28,7 +28,7 @@ class Hunk:
 
     @property
     def is_insertion(self) -> bool:
-        """Whether nothing gave way."""
+        """Whether no element was replaced."""
         return self.start == self.stop
 
 
@@ -45,17 +45,17 @@ class Script:
     moved: Mapping[int, Element]
 
     def insertion(self, position: int) -> tuple[Element, ...]:
-        """What was put before the base element at `position` without taking anything away there."""
+        """Return the elements inserted before the base element at `position`, if nothing was removed there."""
         hunk = self._by_start.get(position)
         return hunk.new if hunk is not None and hunk.is_insertion else ()
 
     def stop_at(self, position: int) -> int:
-        """Where the base elements end that gave way from `position` on; `position` if it did not give way."""
+        """Return the end of the base elements replaced from `position` on; `position` if that one was not replaced."""
         hunk = self._by_start.get(position)
         return hunk.stop if hunk is not None else position
 
     def side(self, start: int, stop: int) -> list[Element]:
-        """What is there instead of the base elements [start, stop), in its order; nothing for what was moved away."""
+        """Return the elements in place of the base elements [start, stop), in the side's order; none for moved ones."""
         found: list[Element] = []
         for index in range(start, stop):
             hunk = self._by_start.get(index)
@@ -67,7 +67,7 @@ class Script:
         return found
 
     def origin(self, element: Element) -> int | None:
-        """The index of the base element that was moved here; None for one that is new."""
+        """Return the index of the base element that was moved here; None for a new one."""
         return self._origins.get(id(element))
 
     def moves_none(self, start: int, stop: int) -> bool:
@@ -79,18 +79,18 @@ class Script:
         return all(index in self.moved for index in range(start, stop)) and not self.side(start, stop)
 
     def loses_any(self, start: int, stop: int) -> bool:
-        """Whether one of the base elements [start, stop) is not at its place."""
+        """Whether one of the base elements [start, stop) is not at its place any more."""
         return any(self.kept[index] is None for index in range(start, stop))
 
     @cached_property
     def touched(self) -> frozenset[int]:
-        """The base elements that were changed or lost, by index; places where something was put in, below zero."""
+        """The base elements that were changed or lost, by index; places of insertions are below zero."""
         pairs = enumerate(zip(self.old, self.kept, strict=True))
         changed = {index for index, (old, new) in pairs if new is None or new.text != old.text}
         return frozenset(changed | {-1 - hunk.start for hunk in self.hunks})
 
     def exits(self) -> Iterator[tuple[int, Element]]:
-        """Where the block may be left at more points than before, by the index of the base element, in order."""
+        """Yield the new points at which the block may be left, by the index of the base element, in order."""
         found = [(hunk.start, hunk.new[-1]) for hunk in self.hunks if hunk.new and self._leaves_more(hunk)]
         pairs = zip(self.old, self.kept, strict=True)
         found += (
@@ -113,7 +113,7 @@ class Script:
 
 
 def script(base: Element, side: Element) -> Script:
-    """What became of the children of `base` in `side`; worked out once."""
+    """Return the script from the children of `base` to those of `side`; computed once."""
     known = base.scripts.get(id(side))
     if not isinstance(known, Script):
         known = base.scripts[id(side)] = _script(base, side)
@@ -139,7 +139,7 @@ def _hunks(pairs: Sequence[Pair], old: Sequence[Element], new: Sequence[Element]
 
 
 def _matched(old: Sequence[Element], new: Sequence[Element], shape: Shape) -> list[Pair]:
-    """Equal ends first, for most of a file is as it was; then what lies between."""
+    """Match equal ends first, since most of a file is unchanged; then the elements between."""
     head, tail = equal_ends([each.text for each in old], [each.text for each in new])
     inner = _matched_within(old[head : len(old) - tail], new[head : len(new) - tail], shape)
     ends = [(len(old) - at, len(new) - at) for at in range(tail, 0, -1)]
@@ -159,7 +159,7 @@ def _matched_within(old: Sequence[Element], new: Sequence[Element], shape: Shape
 
 
 def _definitions(old: Sequence[Element], new: Sequence[Element]) -> Iterator[Pair]:
-    """Definitions whose name stands once on each side: the surest anchors."""
+    """Yield the definitions whose name stands once on each side: the surest anchors."""
     ours, theirs = _by_name(old), _by_name(new)
     return ((index, theirs[name]) for name, index in ours.items() if name in theirs)
 
@@ -171,7 +171,7 @@ def _by_name(elements: Sequence[Element]) -> dict[bytes, int]:
 
 
 def _in_order(pairs: Sequence[Pair], old: Sequence[Element]) -> list[Pair]:
-    """Pairs that increase in both; definitions go before what only looks the same."""
+    """Return pairs that increase in both; definitions take precedence over elements that only look the same."""
     definitions = increasing(sorted({pair for pair in pairs if old[pair[0]].is_definition}))
     lefts, rights = {left for left, _ in definitions}, {right for _, right in definitions}
     others = {pair for pair in pairs if pair[0] not in lefts and pair[1] not in rights}
@@ -186,7 +186,7 @@ def _fits(pair: Pair, anchors: Sequence[Pair]) -> bool:
 
 
 def _like(one: Element, other: Element) -> float:
-    """How sure it is that two elements are one before and after: 0 for not at all."""
+    """Return how surely two elements are one before and after the change: 0 for not at all."""
     if one.kind != other.kind:
         return 0.0
     if one.name is not None and one.name == other.name:
@@ -201,7 +201,7 @@ def _like(one: Element, other: Element) -> float:
 
 
 def _like_parts(one: Element, other: Element) -> float:
-    """Parts are known by their kind; words and marks by themselves."""
+    """Compare parts by their kind; words and marks by their text."""
     if one.text == other.text:
         return 2.0
     return 1.0 if one.kind == other.kind and (one.node.is_named or one.nodes is not None) else 0.0
@@ -213,7 +213,7 @@ def _dice(one: Counter[bytes], other: Counter[bytes]) -> float:
 
 
 def _moves(old: Sequence[Element], kept: Sequence[Element | None], hunks: Sequence[Hunk]) -> dict[int, Element]:
-    """Definitions that are gone from their place and stand under the same name at another."""
+    """Return definitions that are gone from their place and stand under the same name at another."""
     gone = {name: index for name, index in _by_name(old).items() if kept[index] is None}
     there = {each.name: each for hunk in hunks for each in hunk.new if each.is_definition and each.name}
     return {index: there[name] for name, index in gone.items() if name in there}

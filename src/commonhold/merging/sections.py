@@ -1,4 +1,4 @@
-"""Whether what a merge of a document puts together stands under the headings that its writers put it under."""
+"""Whether the lines of a merged document stand under the headings under which their authors put them."""
 
 import re
 from bisect import bisect_right
@@ -18,13 +18,13 @@ _MARKDOWN: Final = frozenset({"markdown", "md", "mdx"})
 _UNDERLINED: Final = frozenset({"rst", "txt", ""})
 _UNDERLINE: Final = re.compile(rb"^(\S[^\r\n]*)\r?\n(([=\-~^\"'`#*+.:_])\3{2,})[ \t]*\r?$", re.MULTILINE)
 _ITEM: Final = re.compile(rb"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+\S")
-# A line of its own that is over a list as a heading is ("Bug fixes:", "**Added**"); its rank is below any heading's.
+# A line that serves as a heading over a list ("Bug fixes:", "**Added**"); its rank is below that of any heading.
 _LABEL: Final = re.compile(
     rb"(?:(?<=\n\n)|(?<=\n\r\n)|\A)(?:\*\*)?([A-Z][A-Za-z ]{2,40})(?::|:?\*\*:?)[ \t]*\r?\n"
     rb"(?=(?:[ \t]*\r?\n)?[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t])"
 )
 _LABEL_RANK: Final = 100
-# What is said of a section when it is released, or is not yet.
+# Words about the release of a section, or that it is not released yet.
 _RELEASE: Final = re.compile(
     rb"\b(?:un|not (?:yet )?)?released?\b|\bTB[AD]\b|\b(?:19|20)\d\d\b|\bin development\b|\bunpublished\b",
     re.IGNORECASE,
@@ -35,7 +35,7 @@ Path = tuple[bytes, ...]
 
 @dataclass(frozen=True)
 class _Document:
-    """The lines of a document, with the headings that each stands under."""
+    """The lines of a document, with the headings over each."""
 
     lines: Sequence[bytes]
     paths: Sequence[Path]
@@ -45,7 +45,7 @@ class _Document:
 
     @classmethod
     def of(cls, source: bytes, suffix: str) -> "_Document":
-        """Read a document; the one heading that is over all others says nothing of any line."""
+        """Read a document; a single heading over all others is left out, since it distinguishes no lines."""
         headings = list(markdown_headings(source)) if suffix in _MARKDOWN else list(_underlined(source))
         labels = (Heading(each.start(), _LABEL_RANK, each[1].decode(), len(source)) for each in _LABEL.finditer(source))
         headings = sorted((*headings, *labels), key=attrgetter("start"))
@@ -100,10 +100,10 @@ def _paths(headings: Sequence[Heading]) -> Iterator[Path]:
 
 
 def misplaced(merged: bytes, versions: tuple[bytes, bytes, bytes], path: str) -> Spot | None:
-    """Why a document cannot be what both sides mean; None if nothing speaks against it.
+    """Return why a document cannot be what both sides mean; None if there is no objection.
 
-    A section of one heading stands twice where no version has it so, or what one side added stands under a heading that
-    it did not have there.
+    The objections: a section of one heading stands twice where no version has it so, or a line that one side added
+    stands under a heading that it did not have there.
     """
     suffix = path.rpartition("/")[2].rpartition(".")[2].lower() if "." in path.rpartition("/")[2] else ""
     if suffix not in _MARKDOWN | _UNDERLINED:
@@ -119,7 +119,7 @@ def misplaced(merged: bytes, versions: tuple[bytes, bytes, bytes], path: str) ->
 
 
 def _torn(base: _Document, ours: _Document, theirs: _Document) -> Spot | None:
-    """An item that each side put under another heading, as where both made a release of what had been unreleased."""
+    """Find an item that each side put under another heading, as if both made a release of the unreleased items."""
     for line, before in base.places.items():
         one, other = ours.places.get(line, before), theirs.places.get(line, before)
         if before != one != other != before:
@@ -129,7 +129,7 @@ def _torn(base: _Document, ours: _Document, theirs: _Document) -> Spot | None:
 
 
 def _under_another(stands: Counter[tuple[bytes, Path]], base: _Document, *sides: _Document) -> Spot | None:
-    """An item that one side added under a heading that is another now, or is that of a release by now."""
+    """Find an item that one side added under a heading that has changed, or that has been released since."""
     for side, other in zip(sides, reversed(sides), strict=True):
         for line, under in _added(base, side):
             is_released = under in base.paths and base.releases.get(under) != other.releases.get(under)
@@ -141,7 +141,7 @@ def _under_another(stands: Counter[tuple[bytes, Path]], base: _Document, *sides:
 
 
 def _added(base: _Document, side: _Document) -> Iterator[tuple[bytes, Path]]:
-    """The items that a side put in, and what it put under headings that the base has, too; not what it wrote anew."""
+    """Yield the items that a side inserted, with the headings over them; rewritten items do not count."""
     position = other = 0
     for index, place in [*common(base.lines, side.lines), (len(base.lines), len(side.lines))]:
         gone, new = base.lines[position:index], range(other, place)

@@ -1,4 +1,4 @@
-"""The merge of three elements: into what both sides changed, as deep as the structure shows that they do not meet."""
+"""The merge of three elements: it descends into those that both sides changed, as deep as the changes are separate."""
 
 import re
 from dataclasses import dataclass, field
@@ -18,12 +18,12 @@ _WORD: Final = re.compile(rb"[\w.*]+")
 
 @dataclass(slots=True)
 class Structure:
-    """One merge, and what was noted on the way."""
+    """One merge, and its notes."""
 
     record: Record = field(default_factory=Record)
 
     def merge(self, base: Element, ours: Element, theirs: Element) -> list[Piece]:
-        """The text of three versions of one element, merged."""
+        """Return the merged text of three versions of one element."""
         if ours.text == theirs.text or _is_same_set(ours, theirs):
             self.record.changed_alike(base, ours, theirs)
             return [min(ours.text, theirs.text)]
@@ -52,7 +52,7 @@ class Structure:
         return _laid_out(names, layout)
 
     def _doubt_conditions(self, base: Element, ours: Element, theirs: Element) -> None:
-        """A body that one side works on, under a condition that the other changed, may be another's by now."""
+        """Doubt a body that one side changed under a condition that the other changed: it may run in other cases."""
         heads = [_parts(each, bodies=False) for each in (base, ours, theirs)]
         bodies = [_parts(each, bodies=True) for each in (base, ours, theirs)]
         is_met = (heads[0] != heads[1] and bodies[0] != bodies[2]) or (heads[0] != heads[2] and bodies[0] != bodies[1])
@@ -76,7 +76,7 @@ class Structure:
         return pieces
 
     def _child(self, base: Element) -> Merging:
-        """How the children of an element are merged: the parts of a head are no edits of their own, the head is one."""
+        """Return how an element's children are merged: the parts of a head are recorded as one edit, not singly."""
         if not base.has_body:
             return self.merge
         muted = Structure(self.record.without_edits())
@@ -84,12 +84,12 @@ class Structure:
 
 
 def _is_same_set(one: Element, other: Element) -> bool:
-    """Whether two versions have the same modifiers, in whatever order."""
+    """Whether two versions have the same modifiers, in any order."""
     return one.kind == "modifiers" and one.tokens == other.tokens and not one.text.count(b"@")
 
 
 def _laid_out_alone(base: Element, ours: Element, theirs: Element) -> tuple[Element, Element] | None:
-    """Of an import whose names one side changed, and whose lines and brackets the other: the former and the latter."""
+    """Return, for an import, the version with changed names and the one with only a changed layout; else None."""
     if base.node.type not in base.profile.runs or base.profile.comment_mark in base.text + ours.text + theirs.text:
         return None
     names = [_WORD.findall(each.text) for each in (base, ours, theirs)]
@@ -99,7 +99,7 @@ def _laid_out_alone(base: Element, ours: Element, theirs: Element) -> tuple[Elem
 
 
 def _laid_out(names: Element, layout: Element) -> bytes:
-    """The names that one version of an import gives, set as another version sets its own."""
+    """Write the names of one version of an import in the layout of another version."""
     given, shown = (
         next((part.children for part in each.children if part.shape is Shape.LIST), ()) for each in (names, layout)
     )

@@ -1,7 +1,7 @@
-"""Whether the keys of a merged TOML file stand in the tables that the sides put them in.
+"""Whether the keys of a merged TOML file stand in the tables in which the sides put them.
 
-A key belongs to the table above it, and `[a.b]` to the last `[[a]]`. Each side alone is right, and a text that both
-are put into may still give a key to another table.
+A key belongs to the table above it, and `[a.b]` to the last `[[a]]`. Each side alone is right, and a text that contains
+both may still assign a key to another table.
 """
 
 from collections.abc import Iterator
@@ -13,11 +13,11 @@ Path = tuple[str, ...]
 
 
 def in_another_table(merged: bytes, versions: tuple[bytes, bytes, bytes]) -> Spot | None:
-    """The key that has come into a table where no version has it; None if there is none, or a text is no TOML."""
+    """Return a key in a table in which no version has it; None if there is none, or a text is no TOML."""
     try:
         known = {path for text in versions for path in _paths(parse_toml(text.decode()))}
         found = sorted({*_paths(parse_toml(merged.decode()))} - known)
-    except (UnicodeDecodeError, ValueError):  # the gate before this one says so
+    except (UnicodeDecodeError, ValueError):  # the check before this one reports it
         return None
     if not found:
         return None
@@ -25,7 +25,7 @@ def in_another_table(merged: bytes, versions: tuple[bytes, bytes, bytes]) -> Spo
 
 
 def _paths(value: object, path: Path = ()) -> Iterator[Path]:
-    """The keys that lead to each value; `[]` stands for any place in an array."""
+    """Yield the keys that lead to each value; `[]` stands for any place in an array."""
     stack: list[tuple[object, Path]] = [(value, path)]
     while stack:
         found, at = stack.pop()

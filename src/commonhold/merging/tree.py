@@ -1,4 +1,4 @@
-"""Whether the changes of two sides to a whole tree bear on each other, from one file to another."""
+"""Whether the changes of two sides to a whole tree interfere with each other, from one file to another."""
 
 import re
 from collections import Counter
@@ -17,7 +17,7 @@ from commonhold.regions.languages import language_for
 from commonhold.regions.reparsing import reparse
 
 _WORD: Final = re.compile(rb"[^\W\d]\w*")
-# What may be a name that others call it by: after the word for a type, or before a bracket.
+# Names that other code may use: after the keyword of a type, or before a bracket.
 _TYPE: Final = re.compile(
     rb"\b(?:enum\s+class|enum\s+struct|class|enum|interface|protocol|record|struct|trait|type)\s+(\w+)"
 )
@@ -26,7 +26,7 @@ _CALLABLE: Final = re.compile(rb"\b[^\W\d]\w*(?=[(<{])")
 
 @dataclass(frozen=True, slots=True)
 class Changed:
-    """A file of the tree that one side or both changed; None where it is not there."""
+    """A file of the tree that one side or both changed; None for a version that does not have it."""
 
     path: str
     base: bytes | None
@@ -35,16 +35,16 @@ class Changed:
 
 
 def concerns(path: str) -> bool:
-    """Whether files of this name are looked at."""
+    """Whether files of this name are examined."""
     language = language_for(path, b"")
     return language is not None and profile_of(language) is not None
 
 
 def bearings(files: Iterable[Changed]) -> list[Bearing]:
-    """Where one side came to call what the other, in another file, took away or made behave in another way.
+    """Find new calls by one side of functions that the other, in another file, removed or made behave in another way.
 
-    What meets inside one file is found by `merge`. Files in languages without a profile, and versions that are not
-    sound, are not looked at. A file is parsed only where a word of it stands in what the other side wrote.
+    Interference inside one file is found by `merge`. Files in languages without a profile, and versions that are not
+    sound, are not examined. A file is parsed only if it shares a word with the other side's changes.
     """
     languages: dict[Language, list[Changed]] = {}
     for file in files:
@@ -65,7 +65,7 @@ def _bearings(files: Sequence[Changed], language: Language) -> list[Bearing]:
 
 @dataclass(frozen=True, slots=True)
 class _Side:
-    """The files that a side changed, before and after; the words that it wrote, and those that it may be called by."""
+    """The files that a side changed, before and after; the words that it wrote, and the names that others may use."""
 
     files: Mapping[str, tuple[bytes, bytes]]
     written: Mapping[str, frozenset[bytes]]
@@ -73,7 +73,7 @@ class _Side:
 
     @classmethod
     def of(cls, changed: Sequence[Changed], name: str) -> "_Side":
-        """What the side of that name changed."""
+        """Collect the changes of the side of that name."""
         versions = ((each.path, each.base, each.ours if name == "ours" else each.theirs) for each in changed)
         files = {path: (base or b"", now or b"") for path, base, now in versions if base != now}
         written = {path: frozenset(_WORD.findall(b"".join(_changed_lines(*texts)))) for path, texts in files.items()}
@@ -81,7 +81,7 @@ class _Side:
         return cls(files, written, offered)
 
     def parsed(self, other: "_Side", language: Language, profile: Profile) -> list[FileChange]:
-        """The files that may have to do with what the other side did elsewhere."""
+        """Return the files that may be related to the other side's changes in other files."""
         wanted = _Elsewhere(other.written), _Elsewhere(other.offered)
         near = (
             path
@@ -106,7 +106,7 @@ class _Elsewhere:
 
 
 def _offered(base: bytes, now: bytes) -> frozenset[bytes]:
-    """What others may call or inherit from, and all that stands on a line that is gone and nowhere in the file now."""
+    """Return the names that others may call or inherit from, and words of removed lines that the file lost."""
     gone = _WORD.findall(b"".join((Counter(lines_of(base)) - Counter(lines_of(now))).keys()))
     found = frozenset(gone).difference(_WORD.findall(now)) if gone else frozenset()
     return found.union(*(pattern.findall(text) for pattern in (_TYPE, _CALLABLE) for text in (base, now)))

@@ -1,4 +1,4 @@
-"""The types that a file defines: the members that they demand of others, and the variants that they have."""
+"""The types that a file defines: the members that they demand of other code, and their variants."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -63,7 +63,7 @@ _VARIANTS: Final = frozenset(
         "simple_enum_case",
     }
 )
-# Types that demand all that they only declare.
+# Types that demand every member that they only declare.
 _DECLARING: Final = frozenset({"interface_declaration", "protocol_declaration", "trait_definition", "trait_item"})
 _MEMBER_BODIES: Final = frozenset({"block", "compound_statement", "function_body", "statement_block"})
 _ABSTRACT: Final = re.compile(rb"\babstract(?:method|property)?\b|=\s*0\s*;?\s*\Z")
@@ -88,12 +88,12 @@ def may_demand(element: Element) -> bool:
 
 
 def is_sealed(node: Node) -> bool:
-    """Whether the heirs of a type are all known, as its head says."""
+    """Whether all subtypes of a type are known, by its head."""
     return _SEALED.search((node.text or b"").partition(b"{")[0]) is not None
 
 
 def demanded_members(node: Node, profile: Profile) -> frozenset[bytes]:
-    """The members, as they are declared, that whoever implements or makes a type has to give."""
+    """Return the members, as they are declared, that an implementation or a value of a type must provide."""
     declares, is_protocol = _declares_all(node), _is_protocol(node)
     return frozenset(
         _BLANK.sub(b" ", _head(member)).strip(b" ;,")
@@ -103,7 +103,7 @@ def demanded_members(node: Node, profile: Profile) -> frozenset[bytes]:
 
 
 def type_names(node: Node) -> frozenset[bytes]:
-    """The names of the demanded members of a type that values have without saying so: in Go and TypeScript."""
+    """Return the names of a type's demanded members if values match it structurally: in Go and TypeScript."""
     if _shape(node) is None and node.type != "interface_declaration":
         return frozenset()
     names = (each.child_by_field_name("name") for each in _members(node) if not _OPTIONAL.match(each.text or b""))
@@ -111,7 +111,7 @@ def type_names(node: Node) -> frozenset[bytes]:
 
 
 def variants_of(node: Node, types: Mapping[bytes, Node]) -> frozenset[bytes]:
-    """The names of the variants of a type: members of an enumeration, parts of a union, heirs of a sealed type."""
+    """Return the names of a type's variants: members of an enumeration, parts of a union, subtypes of a sealed type."""
     found = frozenset(_variants(node))
     if not found and is_sealed(node):
         name = node.child_by_field_name("name")
@@ -149,13 +149,13 @@ def _inherits(node: Node, name: bytes) -> bool:
 
 
 def _shape(node: Node) -> Node | None:
-    """What stands for a type where it is not the definition itself: a Go interface, an object type."""
+    """Return the node of a type's content if it is not the definition itself: a Go interface, an object type."""
     value = node.child_by_field_name("type" if node.type == "type_spec" else "value")
     return value if value is not None and value.type in {"interface_type", "object_type"} else None
 
 
 def _declares_all(node: Node) -> bool:
-    """Whether all members without a body have to be given."""
+    """Whether every member without a body must be provided."""
     if node.type in _DECLARING or _shape(node) is not None:
         return True
     return node.type == "class_declaration" and any(each.type == "interface" for each in node.children)
@@ -183,7 +183,7 @@ def _is_demanded(member: Node, *, declares: bool) -> bool:
 
 
 def _head(member: Node) -> bytes:
-    """A member as it is declared, without its body."""
+    """Return a member as it is declared, without its body."""
     inner = member.child_by_field_name("definition") or member
     body = inner.child_by_field_name("body")
     if body is None:

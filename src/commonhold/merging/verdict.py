@@ -1,4 +1,4 @@
-"""What a merge answers: merged and why that may be trusted, or refused, spot by spot."""
+"""The answer of a merge: merged, with the reason to trust it, or refused, spot by spot."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -6,10 +6,10 @@ from enum import StrEnum
 from typing import Final
 
 Lines = tuple[int, int]
-"""The first line and the line after the last, counted from 0; equal where something would be inserted."""
+"""The first line and the line after the last, counted from 0; equal for a place of insertion."""
 
 NOWHERE: Final[Lines] = (0, 0)
-"""Stands where there is no place to speak of."""
+"""Stands for the lack of a place."""
 
 
 USUAL_MARKER_SIZE: Final = 7
@@ -24,7 +24,7 @@ class Verdict(StrEnum):
 
 
 class Reason(StrEnum):
-    """Why a spot cannot be shown to merge."""
+    """Why a spot cannot be proved to merge."""
 
     BOTH_CHANGED = "BOTH_CHANGED"
     CHANGED_AND_DELETED = "CHANGED_AND_DELETED"
@@ -41,7 +41,7 @@ class Reason(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Spot:
-    """One place that cannot be shown to merge: why, in words for a person, and where it lies in each version."""
+    """One place that cannot be proved to merge: the reason in words, and its lines in each version."""
 
     reason: Reason
     why: str
@@ -52,7 +52,7 @@ class Spot:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A text that may be what both sides mean, and in words how it was put together. It has passed the gate."""
+    """A text that both sides may mean, and in words how it was joined. It has passed the gate."""
 
     source: bytes
     how: str
@@ -60,9 +60,9 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Proven:
-    """A merge whose structure shows that it is what both sides mean. It has passed the gate.
+    """A merge whose structure proves that both sides mean it. It has passed the gate.
 
-    `notes` say in words what was joined where both sides had changed the same place.
+    `notes` describe the joined changes at places that both sides had changed.
     """
 
     source: bytes
@@ -71,11 +71,11 @@ class Proven:
 
 @dataclass(frozen=True, slots=True)
 class Unproven:
-    """No merge can be shown to be right. Without a check that a candidate passes, this is a refusal.
+    """No merge can be proved right. Without a check that a candidate passes, this is a refusal.
 
-    `marked` is the file with everything merged that can be and standard conflict markers at the `spots`; None where the
-    file cannot hold markers (it is binary). `candidates()` gives texts to try against a check, the likeliest first; it
-    is bounded in number.
+    `marked` is the file with everything merged that can be and standard conflict markers at the `spots`; None if the
+    file cannot hold markers (it is binary). `candidates()` gives texts to try against a check, the likeliest first;
+    their number is bounded.
     """
 
     spots: tuple[Spot, ...]
@@ -85,9 +85,9 @@ class Unproven:
 
 @dataclass(frozen=True, slots=True)
 class Sides:
-    """What the sides are called in conflict markers: a branch, or who changed it and with what intent.
+    """The names of the sides in conflict markers: a branch, or the author of a change and the intent.
 
-    `marker_size` is how long the markers are: longer ones are asked for where a file holds some itself.
+    `marker_size` is the length of the markers: longer ones are needed if a file contains markers itself.
     """
 
     ours: str = "ours"

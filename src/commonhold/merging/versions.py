@@ -1,4 +1,4 @@
-"""Version numbers that both sides raised: the higher one is the likeliest to be meant."""
+"""Version numbers that both sides raised: most likely the higher one is meant."""
 
 import re
 from typing import Final
@@ -12,7 +12,7 @@ Rank = tuple[tuple[int, ...], int, int]
 
 
 def higher_version(base: bytes, ours: bytes, theirs: bytes) -> bytes | None:
-    """The text of the higher of two version numbers; None where one of the texts is none, or both are as high."""
+    """Return the text of the higher of two version numbers; None if a text is no version number, or they are equal."""
     ranks = [_rank(text) for text in (base, ours, theirs)]
     if None in ranks or ranks[1] == ranks[2]:
         return None

@@ -1,4 +1,4 @@
-"""The merge of what three elements hold: what each side kept, put in and took out, one after the other."""
+"""The merge of the children of three elements: those that each side kept, inserted and removed, one after the other."""
 
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -44,11 +44,11 @@ class Weave:
 
     @property
     def met_apart(self) -> bool:
-        """Whether the sides changed different children: alone each is right, together nobody knows."""
+        """Whether the sides changed different children: each is right alone, but their combination is unproved."""
         return self._ours.touched != self._theirs.touched
 
     def pieces(self) -> list[Piece]:
-        """The merged children, put together as the element has them."""
+        """Return the merged children, joined in the style of the element."""
         if name := self._added_twice():
             why = f"both sides added {name.decode(errors='replace')!r}, each in its own way"
             base, ours, theirs = self._versions
@@ -70,7 +70,7 @@ class Weave:
         return [piece for entry in entries for piece in (*entry.lead, *entry.body)] + closing(self._versions)
 
     def _doubt_includes(self) -> None:
-        """An include gives no names: where most of a file is gone, so may be the code that a new one is for."""
+        """Doubt a new include if most of the file, maybe its users, is gone: an include shows no names to check."""
         for side, other in ((self._versions[1], self._versions[2]), (self._versions[2], self._versions[1])):
             if 2 * len(other.text) > len(self._base.text):
                 continue
@@ -84,7 +84,7 @@ class Weave:
         return {id(each) for side in (self._ours, self._theirs) for each in side.kept if each is not None}
 
     def _doubt_clauses(self) -> None:
-        """Which branch is taken hangs on those before it, also where both sides put theirs far apart."""
+        """Doubt branches that both sides added, even far apart: which one is taken depends on those before it."""
         ours, theirs = (
             {hunk.start: each for hunk in side.hunks for each in hunk.new if each.node.type in each.profile.clauses}
             for side in (self._ours, self._theirs)
@@ -95,7 +95,7 @@ class Weave:
             self._record.doubts.append(Spot(Reason.ORDER_MATTERS, why, ours=first.rows, theirs=second.rows))
 
     def _doubt_places(self) -> None:
-        """Members that are known by their place, where each side has its own order of them; and what both added to."""
+        """Doubt positional members that each side orders in its own way; record elements to which both added."""
         base, ours, theirs = (placed(each) for each in self._versions)
         if None not in (base, ours, theirs) and len({base, ours, theirs}) == len(self._versions):
             why = f"both sides changed which members have a place in one {self._base.words}, and in what order"
@@ -105,7 +105,7 @@ class Weave:
             self._record.grown += [self._base] if new[0] - new[1] and new[1] - new[0] else []
 
     def _doubt_exits(self) -> None:
-        """Where one side may leave earlier than before, what the other does further down is not always reached."""
+        """Doubt a new exit of one side before code of the other, which is then not always reached."""
         if self._base.shape is not Shape.BLOCK or not any(map(is_function, self._record.scope)):
             return
         for side, other in ((self._ours, self._theirs), (self._theirs, self._ours)):
@@ -117,7 +117,7 @@ class Weave:
                 self._record.doubts.append(Spot(Reason.INTERFERES, why, ours=pair[0].rows, theirs=pair[1].rows))
 
     def _each_once(self, entries: Sequence[Entry]) -> list[Entry]:
-        """Of what both sides added alike, but not at one point, leave out the second copy, or leave it open."""
+        """Leave out the second copy of an element that both sides added alike at different points, or leave it open."""
         sides, scripts = self._versions[1:], (self._ours, self._theirs)
         pairs = added_apart(self._base, sides, scripts) if self._base.shape is not Shape.PARTS else []
         twins = {id(each): each is pair[0] for pair in pairs for each in pair}
@@ -137,7 +137,7 @@ class Weave:
         return kept
 
     def _doubt_doubles(self, entries: Sequence[Entry]) -> None:
-        """What both sides wrote, one of them in place of something else, may be meant once."""
+        """Doubt equal texts that both sides added, one of them in place of another element: one may be enough."""
         base, ours, theirs = (Counter(each.text for each in version.children) for version in self._versions)
         both = (ours - base).keys() & (theirs - base).keys()
         if not both or self._base.shape is Shape.PARTS:
@@ -153,7 +153,7 @@ class Weave:
             self._record.doubts.append(Spot(Reason.SAME_NAME, why, ours=first.rows, theirs=second.rows))
 
     def _doubt_order(self) -> None:
-        """Statements that both sides moved may be meant in either order; a member belongs to the part it stands in."""
+        """Doubt the order of statements that both moved, and members below which the other set a visibility."""
         if self._base.shape is Shape.PARTS or is_free(self._base, self._base.children):
             return
         if move_across_each_other(self._base, (self._ours, self._theirs)):
@@ -166,7 +166,7 @@ class Weave:
                 self._record.doubts.append(Spot(Reason.ORDER_MATTERS, why, *(each.rows for each in self._versions)))
 
     def _doubt_moved(self) -> None:
-        """Doubt the place of an element that one side moved and the other deleted, or wrote once more."""
+        """Doubt the position of an element that one side moved and the other deleted or doubled."""
         base, *counts = (Counter(each.text for each in version.children) for version in self._versions)
         ours, theirs = (self._ours, counts[0]), (self._theirs, counts[1])
         for (side, kept), (other, left) in ((ours, theirs), (theirs, ours)):
@@ -201,7 +201,7 @@ class Weave:
                 self._record.doubts.append(Spot(Reason.SAME_NAME, why, **rows))
 
     def _added_twice(self) -> bytes | None:
-        """The first name of an entry that both sides put into a list, but not at one point."""
+        """Return the first name of an entry that both sides put into a list, at different points."""
         if self._base.shape is not Shape.LIST:
             return None
         ours, theirs = (
@@ -231,7 +231,7 @@ class Weave:
         return entries
 
     def _doubt_edges(self, start: int, stop: int) -> None:
-        """What one side put right beside what the other wrote anew may belong to what was there before."""
+        """Doubt an insertion right beside a rewritten element: it may belong to the element that was there before."""
         for side, other in ((self._ours, self._theirs), (self._theirs, self._ours)):
             new = side.side(start, stop)
             beside = [each for each in (*other.insertion(start), *other.insertion(stop)) if hangs_on_its_place(each)]
@@ -240,7 +240,7 @@ class Weave:
                 first, second = (new[0], beside[0]) if side is self._ours else (beside[0], new[0])
                 self._record.doubts.append(Spot(Reason.BOTH_CHANGED, why, ours=first.rows, theirs=second.rows))
 
-    # What was put in
+    # Insertions
 
     def _inserted(self, position: int) -> list[Entry]:
         ours, theirs = self._ours.insertion(position), self._theirs.insertion(position)
@@ -253,7 +253,7 @@ class Weave:
         return self._both_inserted(ours, theirs, before)
 
     def _note_new(self, edits: list[Edit], new: Sequence[Element]) -> None:
-        """The parts of a head are no edits of their own."""
+        """Record new elements; the parts of a head are not recorded as edits of their own."""
         self._record.replaced(edits, (), [each for each in new if not self._base.has_body or each.holds_body])
 
     def _both_inserted(
@@ -275,12 +275,12 @@ class Weave:
         self._note_new(self._record.ours, mine)
         self._note_new(self._record.theirs, others)
         self._record.notes.append(f"both sides added to one {self._base.words}")
-        if not mine or not others:  # one side has all that the other has, in another order
+        if not mine or not others:  # one side has all elements of the other, in another order
             return [whole_entry(each) for each in (ours if mine else theirs)]
         return [whole_entry(each) for each in [*shared, *in_one_order(self._base, mine, others)]]
 
     def _covered(self, ours: Sequence[Element], theirs: Sequence[Element], larger: Sequence[Element]) -> list[Entry]:
-        """What one side put in, which has all that the other put there, and more."""
+        """Return the insertion of one side that contains the other side's insertion at that point, and more."""
         left = iter(_said(theirs if larger is ours else ours))
         wanted = next(left, None)
         more: list[Element] = []
@@ -294,7 +294,7 @@ class Weave:
         return self._placed(larger, self._ours if larger is ours else self._theirs)
 
     def _in_both_orders(self, ours: Sequence[Element], theirs: Sequence[Element]) -> tuple[bytes, ...]:
-        """The texts of two runs, joined as their list or their head does it; none where text alone joins them."""
+        """Return the texts of two runs, joined as their list or head requires; none if text cannot join them."""
         first, second = _run(ours), _run(theirs)
         if self._base.shape is Shape.PARTS:
             return joined_parts(ours, theirs)
@@ -303,7 +303,7 @@ class Weave:
         separator = self._base.separator
         return first + separator + second, second + separator + first
 
-    # What was kept
+    # Kept elements
 
     def _kept(self, index: int) -> list[Entry]:
         base = self._base.children[index]
@@ -313,10 +313,10 @@ class Weave:
         styled = theirs if ours.whole == base.whole else ours
         return [Entry(styled, lead, self._merge(base, ours, theirs))]
 
-    # What was taken out, or gave way to something else
+    # Removed and replaced elements
 
     def _group_end(self, position: int) -> int:
-        """Where the base elements end that gave way from `position` on, with all that meets them."""
+        """Return the end of the base elements replaced from `position` on, with all that overlap them."""
         stop, grown = position, position
         while True:
             for side in (self._ours, self._theirs):
@@ -354,7 +354,7 @@ class Weave:
         if ours and theirs:
             reason, why = Reason.BOTH_CHANGED, "both sides changed the same lines"
         elif {*_said(ours or theirs)} <= {*_said(base)}:
-            return []  # both took something away, and neither changed what the other left
+            return []  # both removed elements, and neither changed those that the other kept
         else:
             reason, why = Reason.CHANGED_AND_DELETED, "one side changed what the other deleted"
         runs = [_run(each) for each in (base, ours, theirs)]
@@ -363,7 +363,7 @@ class Weave:
         clash = Clash(runs[0], runs[1], runs[2], reason, why, (first, second, third), joined)
         return [Entry((*ours, *theirs)[0], [], [clash])]
 
-    # What was moved
+    # Moved elements
 
     def _placed(self, new: Sequence[Element], side: Script) -> list[Entry]:
         return [self._moved_here(each, side) or whole_entry(each) for each in new]
@@ -389,11 +389,11 @@ def _said(elements: Sequence[Element]) -> list[bytes]:
 
 
 def _run(elements: Sequence[Element]) -> bytes:
-    """The bytes of elements of one version that stand together, separators and all."""
+    """Return the bytes of adjacent elements of one version, with the separators."""
     return elements[0].lead + elements[0].source[elements[0].start : elements[-1].end] if elements else b""
 
 
 def _is_one_of_several(element: Element) -> bool:
-    """Whether definitions of one name may belong together: an accessor, or whatever its decorators make of it."""
+    """Whether an element may belong to others of its name: it is an accessor, or has decorators."""
     is_decorated = element.node.type == element.profile.wrapper
     return is_decorated or any(child.type in _ACCESSORS for child in element.definition.children)

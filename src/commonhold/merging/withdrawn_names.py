@@ -1,6 +1,7 @@
 """The names that a file no longer defines: functions, types, members, constants and attributes.
 
-Only names that others can use are looked at: what a body gives a value stays inside, but for attributes of the object.
+Only names that others can use are considered: a name that a body assigns stays inside, unless it is an attribute of the
+object.
 """
 
 import re
@@ -20,7 +21,7 @@ _SET: Final = re.compile(rb"(?:\b(?:self|this)\.|@)(\w+)\s*(?::[^=\n]+)?=(?!=)")
 
 
 def withdrawn_names(before: Element, after: Element) -> Iterator[tuple[bytes, int]]:
-    """The names that are defined no more, each with the row where it was."""
+    """Yield the names that are no longer defined, each with the row on which it was."""
     if before.text == after.text or not (before.profile.calls or before.profile.method_calls):
         return
     gone, _ = changed_rows(before.source, after.source)
@@ -38,7 +39,7 @@ def defines(element: Element, name: bytes) -> bool:
 
 
 def newly_written(before: Element, after: Element) -> dict[bytes, int]:
-    """The words that are written more often than before, with the row of the last one."""
+    """Return the words that are written more often than before, with the row of the last one."""
     gone, come = changed_rows(before.source, after.source)
     old, new = lines_of(before.source), lines_of(after.source)
     known = {word for row in gone.rows for word in WORD.findall(old[row])}
