@@ -1,1 +1,1 @@
-"""What a linker does for object files, done for a repository: what files offer and what they use is tied together."""
+"""A linker for repositories: it resolves the names that files use to the definitions that other files offer."""

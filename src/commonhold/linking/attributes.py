@@ -6,7 +6,7 @@ from typing import Final
 
 from tree_sitter import Node, Tree
 
-# What changes the object that it is called on, by the usual names of several languages.
+# Methods that change their object, by the usual names of several languages.
 _CHANGING: Final = frozenset(
     {"add", "append", "appendleft", "clear", "delete", "discard", "extend", "insert", "pop", "popleft", "push"}
     | {"put", "remove", "reverse", "set", "setdefault", "shift", "sort", "splice", "unshift", "update"}
@@ -26,7 +26,7 @@ class Attribute:
 
 @dataclass(frozen=True, slots=True)
 class _Access:
-    """How a language writes it: the node, and its fields for what stands before and after the dot."""
+    """How a language writes an access: the node, and its fields for the parts before and after the dot."""
 
     node: str
     before: str
@@ -47,7 +47,7 @@ _ACCESSES: Final[Mapping[str, _Access]] = {
 
 
 def attributes(tree: Tree, language: str, start: int, end: int, row: int) -> tuple[Attribute, ...]:
-    """All uses between two bytes, with lines counted from `row`. None for a language that has no word for itself."""
+    """Return all uses between two bytes, lines counted from `row`. Empty if the language has no word for `self`."""
     access = _ACCESSES.get(language)
     if access is None:
         return ()
@@ -72,7 +72,7 @@ def _attribute(node: Node, access: _Access, row: int) -> Attribute | None:
 
 
 def _is_written(node: Node, access: _Access) -> bool:
-    """Whether a statement sets the attribute, or a part of what it holds."""
+    """Whether a statement sets the attribute, or a part of its value."""
     while (parent := node.parent) is not None:
         if parent.type in _UPDATES:
             return True
@@ -87,7 +87,7 @@ def _is_written(node: Node, access: _Access) -> bool:
 
 
 def _is_changing(node: Node, parent: Node, access: _Access) -> bool:
-    """Whether a method is called on the node that changes it."""
+    """Whether a method that changes the node is called on it."""
     if parent.type == "method_invocation":
         is_on, name = _is_same(parent.child_by_field_name("object"), node), parent.child_by_field_name("name")
     else:
@@ -99,7 +99,7 @@ def _is_changing(node: Node, parent: Node, access: _Access) -> bool:
 
 
 def _leads_on(node: Node, parent: Node, access: _Access) -> bool:
-    """Whether who sets the parent sets the node, or a part of it: `self.x[0]`, `self.x.y`, one of several targets."""
+    """Whether setting the parent sets the node, or a part of it: `self.x[0]`, `self.x.y`, one of several targets."""
     if parent.type == access.node:
         return _is_same(parent.child_by_field_name(access.before), node)
     if "subscript" in parent.type or "index" in parent.type:

@@ -1,4 +1,4 @@
-"""What a use meets: the signatures that a call has to fit, and what a changed one does to it."""
+"""The signatures that a call must fit, and the effect of a changed signature on it."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -28,9 +28,9 @@ _PLAIN_CLASS_DECORATORS = frozenset({"dataclass", "final", "total_ordering", "un
 
 @dataclass(frozen=True, slots=True)
 class Met:
-    """The signatures that a use meets, less what is passed by itself where the reference says so.
+    """The signatures that a use must fit, without arguments that are passed implicitly as the reference says.
 
-    `is_chosen_once`: several stand for one that the file chooses as it runs, and not for one chosen by each call.
+    `is_chosen_once`: if there are several, the file chooses one of them as it runs; else each call chooses one.
     """
 
     signatures: tuple[CallableInterface, ...]
@@ -39,7 +39,7 @@ class Met:
 
 
 def met_by(resolver: Resolver, thing: Thing, reference: Reference) -> Met | None:
-    """What a use of a thing meets; None where nothing is known of how it is called."""
+    """Return the signatures that a use must fit; None if it is unknown how the thing is called."""
     if thing.what is What.FUNCTION and thing.offer and thing.offer.signatures:
         owner = thing.offer.owner if thing.receiver is Receiver.CLASS else ""
         linkage = _linkage(resolver, thing)
@@ -64,7 +64,7 @@ def _linkage(resolver: Resolver, thing: Thing) -> Linkage:
 
 
 def _overloads(resolver: Resolver, thing: Thing) -> Iterator[CallableInterface]:
-    """What the bases have under the name of a member."""
+    """Yield the signatures that the bases have under the name of a member."""
     if thing.reached_on is None or thing.offer is None:
         return
     for path, qualname in resolver.lineage.of(thing.reached_on).places:
@@ -73,13 +73,13 @@ def _overloads(resolver: Resolver, thing: Thing) -> Iterator[CallableInterface]:
 
 
 def _makers(resolver: Resolver, place: Place) -> tuple[CallableInterface, ...]:
-    """How a class is made, in a language where the class itself says so: its own signatures, else a base's."""
+    """Return how a class is constructed, in a language whose classes state it: its own signatures, else a base's."""
     offers = map(resolver.lineage.offer, resolver.lineage.of(place).places)
     return next((offer.signatures for offer in offers if offer is not None and offer.signatures), ())
 
 
 def plain_signatures(resolver: Resolver, path: str, offer: Offer) -> tuple[CallableInterface, ...]:
-    """The signatures less the decorators that are known to hand them on as they are."""
+    """Return the signatures without the decorators that are known to return their function unchanged."""
     return tuple(
         replace(each, decorators=tuple(text for text in each.decorators if not _hands_on(resolver, path, text)))
         for each in offer.signatures
@@ -87,10 +87,10 @@ def plain_signatures(resolver: Resolver, path: str, offer: Offer) -> tuple[Calla
 
 
 def _hands_on(resolver: Resolver, path: str, decorator: str) -> bool:
-    """Whether a decorator of the repository is annotated as giving what it takes (`F` to `F`)."""
+    """Whether a decorator of the repository is annotated as returning the type that it takes (`F` to `F`)."""
     name = decorator.partition("(")[0]
     if last_name(name) in TRANSPARENT or last_name(name) in INERT:
-        return False  # known to whoever compares, and part of what is compared
+        return False  # every comparison knows these decorators, and compares them
     thing = resolver.chain(path, tuple(name.split(".")))
     offer = thing.offer
     if thing.what is not What.FUNCTION or offer is None or not offer.signatures or not offer.signatures[-1].params:
@@ -101,14 +101,14 @@ def _hands_on(resolver: Resolver, path: str, decorator: str) -> bool:
 
 
 def _gives_back(returns: str) -> bool:
-    """`Callable[[F], F]`."""
+    """Whether an annotation is `Callable[[F], F]`."""
     inside = returns.partition("Callable[[")[2]
     taken, _, given = inside.partition("],")
     return bool(taken) and given.strip().rstrip("]").strip() == taken.strip()
 
 
 def constructor_of(resolver: Resolver, place: Place) -> CallableInterface | None:
-    """What a call of a class must fit, less `self`; None where something out of sight decides."""
+    """Return the signature of a class's constructor, without `self`; None if it depends on unknown code."""
     line = resolver.lineage.of(place)
     for one in line.places:
         offer = resolver.lineage.offer(one)
@@ -139,7 +139,7 @@ def _fields(resolver: Resolver, place: Place) -> Params:
 
 
 def effect(old: Met, new: Met, language: str) -> Impact | None:
-    """The worst that a change of signatures does to one use; None where nothing, or where it failed before."""
+    """Return the worst effect of changed signatures on one use; None if there is none, or if it failed before."""
     linkage = linkage_of(language)
     if _still_fits(old, new, linkage) or not (linkage.may_omit or binds(old)):
         return None
@@ -155,7 +155,7 @@ def effect(old: Met, new: Met, language: str) -> Impact | None:
 
 
 def _still_fits(old: Met, new: Met, linkage: Linkage) -> bool:
-    """Whether a call finds all of several signatures that it fitted, maybe wider, or takes its rest from a value."""
+    """Whether a call still has each signature that it fitted, perhaps widened, or takes its rest from a value."""
     shape = new.reference.shape
     if shape is None:
         return False
@@ -171,7 +171,7 @@ def _still_fits(old: Met, new: Met, linkage: Linkage) -> bool:
 
 
 def _are_alternatives(found: Met) -> bool:
-    """Whether of several definitions one is chosen as the file runs, by the platform say: a call has to fit each."""
+    """Whether the file chooses one of several definitions as it runs, by the platform say: a call must fit each."""
     signatures = found.signatures
     return (
         len(signatures) > 1 and found.is_chosen_once and not any(each.is_decorated("overload") for each in signatures)
@@ -183,7 +183,7 @@ def _goes_on(old: CallableInterface, new: CallableInterface) -> bool:
 
 
 def numbered(interface: CallableInterface) -> CallableInterface:
-    """The interface with the names of parameters that nobody can call by replaced by their places."""
+    """Return the interface with positions in place of the names of positional-only parameters."""
     params = (
         replace(each, name=str(place)) if each.kind is ParamKind.POSITIONAL_ONLY else each
         for place, each in enumerate(interface.params)
@@ -199,7 +199,7 @@ def _pairs(old: Met, new: Met) -> Iterator[tuple[CallableInterface, CallableInte
 
 
 def binds(found: Met) -> bool:
-    """Whether a call fits one of the signatures, or cannot be told not to."""
+    """Whether a call fits one of the signatures, or it is unknown whether it does."""
     shape = found.reference.shape
     if shape is None or shape.is_starred:
         return True
@@ -207,5 +207,5 @@ def binds(found: Met) -> bool:
 
 
 def how_used(reference: Reference) -> str:
-    """A use as a verb phrase."""
+    """Return a use as a verb phrase."""
     return f"calls `{call_text(reference)}`" if reference.shape is not None else HOW[reference.use]

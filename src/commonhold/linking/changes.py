@@ -1,4 +1,4 @@
-"""What two versions of a file offer differently: contracts that changed."""
+"""Find the contracts that differ between two versions of a file."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -14,7 +14,7 @@ _CONSTRUCTOR: Final = "constructor"
 
 @dataclass(frozen=True, slots=True)
 class ContractChange:
-    """A name whose contract changed: `after` None means that it is gone. `what` says so as a clause."""
+    """A name whose contract changed: `after` is None if it is gone. `what` says so as a clause."""
 
     qualname: str
     what: str
@@ -28,9 +28,10 @@ class ContractChange:
 
 
 def contract_changes(before: Summary | None, after: Summary | None) -> tuple[ContractChange, ...]:
-    """The names that are gone, or are offered with another contract.
+    """Return the names that are gone, or are offered with another contract.
 
-    Annotations are part of no contract here: nothing fails for them when it runs. New names are none either.
+    Annotations are part of no contract here, because nothing fails for them at run time. New names are not included
+    either.
     """
     if before is None or before.problem or (after is not None and after.problem):
         return ()
@@ -41,7 +42,7 @@ def contract_changes(before: Summary | None, after: Summary | None) -> tuple[Con
 
 
 def _hidden(before: Summary, after: Summary | None) -> Iterator[ContractChange]:
-    """The names that are still there, and exported no more, where the language hides such."""
+    """Yield the names that still exist and are no longer exported, if the language hides such names."""
     if after is None or before.exports is None or after.exports is None or not linkage_of(after.language).hides:
         return
     for name in before.exports:
@@ -51,14 +52,14 @@ def _hidden(before: Summary, after: Summary | None) -> Iterator[ContractChange]:
 
 
 def _is_told_by_class(offer: Offer, summary: Summary) -> bool:
-    """Whether this is a constructor whose signatures are the class's own, in a language that has it so."""
+    """Whether this is a constructor whose signatures the class itself states, in a language that does so."""
     owner = summary.offered.get(offer.owner)
     is_made = owner is not None and owner.sort is Sort.CLASS and bool(owner.signatures)
     return is_made and owner is not None and offer.name in (_CONSTRUCTOR, owner.name)
 
 
 def compared(old: Offer, new: Offer | None) -> Iterator[ContractChange]:
-    """What is new about the contract of one name, if anything."""
+    """Yield the change of one name's contract, if there is one."""
     name = f"`{old.qualname}`"
     if new is None:
         yield ContractChange(old.qualname, f"{name} is gone", old, None)
@@ -76,7 +77,7 @@ def compared(old: Offer, new: Offer | None) -> Iterator[ContractChange]:
 
 
 def _differing(old: Offer, new: Offer) -> tuple[CallableInterface, CallableInterface]:
-    """The signatures, of several, that are not on both sides; the last ones where all are."""
+    """Return the signatures, of several, that only one side has; the last ones if both sides have all."""
     gone = [each for each in old.signatures if each.erased() not in erased(new)]
     come = [each for each in new.signatures if each.erased() not in erased(old)]
     return (*gone, old.signatures[-1])[0], (*come, new.signatures[-1])[0]
@@ -89,7 +90,7 @@ def is_taken_in(old: Offer, after: Summary | None) -> bool:
 
 
 def erased(offer: Offer) -> tuple[CallableInterface, ...]:
-    """The signatures of an offer, less what nothing looks at when it runs."""
+    """Return the signatures of an offer, without the parts that have no effect at run time."""
     return tuple(each.erased() for each in offer.signatures)
 
 
@@ -99,7 +100,7 @@ def _runtime(shape: ClassShape) -> ClassShape:
 
 
 def _what_of_function(name: str, old: Offer, new: Offer) -> str:
-    """What is new about a function, of which there may be several of one name."""
+    """Describe the change of a function, which may have several definitions of one name."""
     was, now = _differing(old, new)
     if was.erased() == now.erased():
         return f"one of the definitions of {name} is {'gone' if len(new.signatures) < len(old.signatures) else 'new'}"
@@ -107,7 +108,7 @@ def _what_of_function(name: str, old: Offer, new: Offer) -> str:
 
 
 def what_changed(name: str, old: CallableInterface, new: CallableInterface) -> str:
-    """What is new about a signature, as a clause."""
+    """Describe the change of a signature, as a clause."""
     if old.is_async != new.is_async:
         return f"{name} became {'async' if new.is_async else 'a plain function'}"
     if old.active_decorators != new.active_decorators:

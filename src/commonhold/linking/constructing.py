@@ -1,4 +1,4 @@
-"""Classes that had no constructor of their own, and have one now that takes something else."""
+"""Classes that newly have a constructor of their own, which takes other arguments than the inherited one."""
 
 from collections.abc import Iterable, Iterator
 
@@ -15,7 +15,7 @@ from commonhold.semantics.references import Reference
 
 
 def constructed(states: States, paths: Iterable[str]) -> Iterator[Concern]:
-    """The calls, in other files, that fitted the constructor which the class had from elsewhere, and fit no more."""
+    """Yield the calls, in other files, that fitted the inherited constructor of the class and do not fit its own."""
     for path in paths:
         before, after = states.old.library.summary(path), states.new.library.summary(path)
         if before is None or after is None or after.language != "python":
@@ -54,7 +54,7 @@ def _is_made(states: States, thing: Thing, made: Place, name: str) -> bool:
 
 
 def _fitted(states: States, user: str, use: Reference) -> bool:
-    """Whether nothing says that the call failed before."""
+    """Whether the call is not known to have failed before."""
     was = states.old.use(user, use)
     old = met_by(states.old, was, use)
     return was.is_found is False or old is None or binds(old)

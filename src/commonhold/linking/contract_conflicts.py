@@ -1,7 +1,7 @@
-"""Contracts that hold on each of two sides and break in what is merged of both.
+"""Contracts that hold on each of two sides and break in the merged state.
 
-One engine answers for one file and for whole branches, so that a merge proves nothing that a check of the same branches
-refuses.
+The same code answers for one file and for whole branches, so that a merge proves nothing that a check of the same
+branches refuses.
 """
 
 from collections.abc import Callable, Iterator
@@ -26,15 +26,15 @@ class SideName(StrEnum):
 
 
 LineOf = Callable[[str, int], int | None]
-"""The line of a side for a line of the merged state, counted from 1; None where the side has no such line."""
+"""Returns the line of a side for a line of the merged state, counted from 1; None if the side has no such line."""
 
 
 @dataclass(frozen=True, slots=True)
 class SideState:
     """The files of one side.
 
-    `changed` are the paths that differ from the base, `brought` those that differ between the merged state and the
-    other side: what this side contributes to it.
+    `changed` are the paths that differ from the base. `brought` are those that differ between the merged state and the
+    other side: the contribution of this side.
     """
 
     library: Library
@@ -54,11 +54,11 @@ class JoinedStates:
     left_out: frozenset[str] = field(default_factory=frozenset)
 
     def of(self, name: SideName) -> SideState:
-        """The state of one side."""
+        """Return the state of one side."""
         return self.ours if name is SideName.OURS else self.theirs
 
     def merged_as_by(self, name: SideName) -> Library:
-        """The merged state, with the files that could not be merged as this side has them."""
+        """Return the merged state, with this side's version of the files that could not be merged."""
         side = self.of(name).library
         return Overlay(self.merged, {path: side.summary(path) for path in self.left_out})
 
@@ -72,14 +72,14 @@ class Conflict:
 
 
 def contract_conflicts(states: JoinedStates) -> tuple[tuple[Conflict, ...], tuple[str, ...]]:
-    """Return the conflicts, those of ours first, and notices about what could not be looked at."""
+    """Return the conflicts, those of ours first, and notices about parts that could not be examined."""
     looked = [_broken_by(states, by) for by in SideName]
     notices = dict.fromkeys(notice for _, notices in looked for notice in notices)
     return tuple(conflict for found, _ in looked for conflict in found), tuple(notices)
 
 
 def _broken_by(states: JoinedStates, by: SideName) -> tuple[list[Conflict], tuple[str, ...]]:
-    """What one side changed and the other's part of the merged state counts on."""
+    """Return the conflicts of one side's changes with the other side's part of the merged state, and notices."""
     side, other = states.of(by), states.of(by.other)
     links = examine_throughout(other.library, states.merged_as_by(by.other), side.brought)
     links = links.beside(lambda path, line: other.line_of(path, line) is None)
@@ -94,13 +94,13 @@ def _broken_by(states: JoinedStates, by: SideName) -> tuple[list[Conflict], tupl
 
 
 def _concerned_alone(states: JoinedStates, by: SideName) -> frozenset[tuple[str, int | None, str, str]]:
-    """What a side's changes concern on that side itself: where, by its own lines, and what."""
+    """Return the places that a side's changes affect on that side itself, by its own lines, with their targets."""
     side = states.of(by)
     concerns: Iterator[Concern] = iter(examine_throughout(states.base, side.library, side.changed).concerns)
     return frozenset((each.path, each.line, each.target_path, each.target) for each in concerns)
 
 
 def _changer(states: JoinedStates, each: Concern, by: SideName) -> SideName:
-    """A use that only the examined side has is its own use of what the other side changed."""
+    """Return the side that changed the contract: a use that only the examined side has was broken by the other."""
     own, others = (states.of(side).line_of(each.path, each.line) for side in (by, by.other))
     return by.other if others is None and own is not None else by

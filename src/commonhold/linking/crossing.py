@@ -1,7 +1,7 @@
-"""Whether what two sides did to bodies meets at run time: contracts hold, and yet one counts on what the other changed.
+"""Whether changed bodies of two sides interact at run time: contracts hold, and yet one depends on the other.
 
-A suspicion by nature: both may be meant. One step is looked at, since further steps concern nearly everything. A test
-that uses what the other side changed is no suspicion: it is there to decide one.
+This is always a suspicion: both changes may be meant. Only one step is followed, since further steps reach nearly
+everything. A test that uses code changed by the other side is no suspicion: the test itself decides.
 """
 
 from collections.abc import Collection, Iterator, Mapping
@@ -19,9 +19,9 @@ from commonhold.semantics.references import Use
 from commonhold.semantics.trials import is_test
 
 Touches = Mapping[str, tuple[Touched, ...]]
-"""What a side touched, by path."""
+"""The definitions that a side changed, by path."""
 
-# What more definitions use than so many is part of the language of a project: not each of them minds each change of it.
+# A definition with more users than this is common vocabulary of its project: not all of them depend on each change.
 _WIDELY: Final = 12
 _STUBS: Final = (".pyi", ".d.ts", ".d.mts", ".d.cts")
 _RUNNING: Final = frozenset({Use.CALL, Use.ATTRIBUTE, Use.NAME, Use.BASE, Use.DECORATOR, Use.QUALIFIER})
@@ -29,10 +29,10 @@ _RUNNING: Final = frozenset({Use.CALL, Use.ATTRIBUTE, Use.NAME, Use.BASE, Use.DE
 
 @dataclass(frozen=True, slots=True)
 class Crossing:
-    """Two bodies that meet, each changed by one side; `line` is where, in the state that has both.
+    """Two interacting bodies, each changed by one side; `line` is the place in the state that has both changes.
 
-    `is_ours`: ours is at `path`, and `target` is theirs; else the other way round. `is_sure`: the meeting was tied,
-    not only guessed from a name; what it does to the program is a suspicion all the same.
+    `is_ours`: ours is at `path`, and `target` is theirs; else the other way round. `is_sure`: the use was resolved, not
+    only guessed from a name; its effect on the program remains a suspicion.
     """
 
     path: str
@@ -47,7 +47,7 @@ class Crossing:
 
 
 def crossings(library: Library, ours: Touches, theirs: Touches) -> tuple[Crossing, ...]:
-    """Where the sides meet, in the state that has both; each pair of bodies once, calls before what is shared."""
+    """Return where the sides interact, in the state that has both; each pair of bodies once, calls before state."""
     found: dict[frozenset[tuple[str, str]], Crossing] = {}
     for each in _Search(library).all(ours, theirs):
         pair = frozenset({(each.path, each.qualname), (each.target_path, each.target)})
@@ -64,7 +64,7 @@ class _Search:
         self._known: dict[tuple[str, str], tuple[Dependent, ...]] = {}
 
     def all(self, ours: Touches, theirs: Touches) -> Iterator[Crossing]:
-        """The plainest first."""
+        """Yield all interactions, the most evident first."""
         yield from self._calls(ours, theirs, is_ours=True)
         yield from self._calls(theirs, ours, is_ours=False)
         yield from self._shared(ours, theirs)
@@ -73,7 +73,7 @@ class _Search:
         yield from self._called_together(ours, theirs)
 
     def _calls(self, users: Touches, used: Touches, *, is_ours: bool) -> Iterator[Crossing]:
-        """Where a body of `users` uses a definition whose body the other side changed."""
+        """Yield bodies of `users` that use a definition whose body the other side changed."""
         bodies = _bodies(users)
         for path, target in _each(used):
             uses = () if target.is_header else self._uses(path, target)
@@ -87,16 +87,16 @@ class _Search:
                     yield Crossing(*place, use.line, path, target.qualname, line, why, is_ours, use.is_sure)
 
     def _shared(self, ours: Touches, theirs: Touches) -> Iterator[Crossing]:
-        """Methods of one class of which one sets, in what was changed, an attribute that the other uses."""
+        """Yield pairs of methods of one class: a changed part of one sets an attribute that the other uses."""
         for path, one, other in _siblings(ours, theirs):
             if names := sorted(_set_for(one, other) | _set_for(other, one)):
                 shared = f"share {', '.join(f'`{each}`' for each in names)} of `{one.owner}`"
                 yield self._between(path, one, other, shared)
 
     def _fields(self, users: Touches, setters: Touches, *, is_ours: bool) -> Iterator[Crossing]:
-        """Bodies that use, on a changed line, an attribute of an object of which the other side changed the setting.
+        """Yield bodies that use, on a changed line, an attribute whose assignment the other side changed.
 
-        The object is known by its class, in whatever file; or it is the own one, of a class above or below.
+        The object is known by its class, in any file; or it is `self`, in a class above or below.
         """
         bodies = _bodies(users)
         for path, setter in _each(setters):
@@ -113,7 +113,7 @@ class _Search:
                         )
 
     def _uses_of_field(self, path: str, owner: str, name: str, bodies: Collection[Place]) -> Iterator[Dependent]:
-        """The uses of an attribute that lie in these bodies, by its class and by those that inherit from it."""
+        """Yield the uses of an attribute in these bodies, through its class, its base classes and its subclasses."""
         lineage = self._resolver.lineage
         family = (*lineage.of((path, owner)).places, *lineage.heirs((path, owner)))
         is_alone = _is_sole(self._library, name)
@@ -123,7 +123,7 @@ class _Search:
                     yield use
 
     def _called_together(self, ours: Touches, theirs: Touches) -> Iterator[Crossing]:
-        """Methods of one class that one method of it calls: one may count on what the other does."""
+        """Yield methods of one class that a common method calls: one may depend on the effect of the other."""
         for path, one, other in _siblings(ours, theirs):
             if one.is_header or other.is_header:
                 continue
@@ -131,7 +131,7 @@ class _Search:
                 yield self._between(path, one, other, f"are both called by `{min(both)}`")
 
     def _callers(self, path: str, target: Touched) -> frozenset[str]:
-        """The other methods of the class that call a method."""
+        """Return the other methods of the class that call a method."""
         return frozenset(
             use.qualname
             for use in self._uses(path, target)
@@ -144,7 +144,10 @@ class _Search:
         return Crossing(path, one.qualname, lines[0], path, other.qualname, lines[1], why, is_ours=True, is_sure=True)
 
     def _uses(self, path: str, target: Touched) -> tuple[Dependent, ...]:
-        """What uses a definition; what only has its name, as long as nothing else has it. Nobody knew a new one."""
+        """Return the uses of a definition; those known by name only count if no other definition has that name.
+
+        A new definition has no uses from before.
+        """
         place = path, target.qualname
         if place not in self._known:
             is_alone = _is_sole(self._library, target.qualname.rpartition(".")[2])
@@ -153,7 +156,7 @@ class _Search:
         return self._known[place]
 
     def _all_uses(self, path: str, target: Touched) -> tuple[Dependent, ...]:
-        """What uses a definition; of a method that the language itself calls, also what uses its class."""
+        """Return the uses of a definition; of a method that the language calls implicitly, also those of its class."""
         uses = dependents(self._library, path, target.qualname)
         name = target.qualname.rpartition(".")[2]
         is_implied = target.owner and name.startswith("__") and name.endswith("__") and name not in CONSTRUCTORS
@@ -167,24 +170,24 @@ class _Search:
 
 
 def _bodies(touches: Touches) -> dict[Place, Touched]:
-    """What can use something, less tests."""
+    """Return the bodies that may use others, without tests."""
     return {(path, each.qualname): each for path, each in _each(touches) if not each.is_header and not is_test(path)}
 
 
 def _set_for(setter: Touched, user: Touched) -> frozenset[str]:
-    """The attributes that one method sets and the other uses; those of a header only where a changed line uses them."""
+    """Return the attributes that one sets and the other uses; of a header only those that a changed line uses."""
     found = setter.written & user.attributes
     return found & user.words if setter.is_header else found
 
 
 def _is_aside(body: Touched, target: Touched) -> bool:
-    """Whether what was changed in the body has nothing to do with the definition that it uses."""
+    """Whether the changed lines of the body do not mention the definition that it uses."""
     owner, _, name = target.qualname.rpartition(".")
     return body.words.isdisjoint({name, owner.rpartition(".")[2]})
 
 
 def _is_sole(library: Library, name: str) -> bool:
-    """Whether one definition in all files has the name; a stub only declares it again."""
+    """Whether only one definition in all files has the name; a stub merely declares it again."""
     summaries = (library.summary(path) for path in library.definers(name) if not path.endswith(_STUBS))
     found = [offer for each in summaries if each is not None for offer in each.offers if offer.name == name]
     return len(found) == 1
@@ -195,7 +198,7 @@ def _verb(use: Dependent) -> str:
 
 
 def _siblings(ours: Touches, theirs: Touches) -> Iterator[tuple[str, Touched, Touched]]:
-    """Different methods of one class, each touched by one side, with their path."""
+    """Yield pairs of methods of one class, each touched by one side, with their path."""
     for path in sorted(ours.keys() & theirs.keys()):
         for one, other in product(ours[path], theirs[path]):
             if one.owner and one.owner == other.owner and one.qualname != other.qualname:

@@ -1,4 +1,4 @@
-"""Who depends on a definition: its callers, heirs, importers, in any file."""
+"""Find all places that depend on a definition: its callers, subclasses, importers, in any file."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from commonhold.semantics.references import Receiver, Reference, Use
 class Dependent:
     """A place that uses a definition. `qualname` is the definition that the place is in, empty at the top level.
 
-    `how` is a verb phrase. `is_sure`: the use was tied to the definition; else only its name says so.
+    `how` is a verb phrase. `is_sure`: the use was resolved to the definition; else only its name suggests it.
     """
 
     path: str
@@ -29,10 +29,10 @@ class Dependent:
 
 
 def dependents(library: Library, path: str, qualname: str) -> tuple[Dependent, ...]:
-    """Everything that uses a definition, each place once, sure ones first, then by path and line.
+    """Return every use of a definition, each place once, sure ones first, then by path and line.
 
-    Uses of a class count its construction; uses of a method count those by which an heir's object may reach it. A use
-    inside the definition itself is none.
+    Uses of a class include its construction; uses of a method include those that may reach it through a subclass. Uses
+    inside the definition itself do not count.
     """
     summary = library.summary(path)
     offer = summary.offered.get(qualname) if summary else None
@@ -54,7 +54,7 @@ def _dependents(resolver: Resolver, place: Place) -> Iterator[Dependent]:
 
 
 def _certainty(resolver: Resolver, place: Place, user: str, use: Reference) -> bool | None:
-    """Whether a use is tied to the definition, or (False) may be; None where it is another's."""
+    """Return whether a use was resolved to the definition, or (False) may mean it; None if it means another."""
     thing = resolver.use(user, use)
     if thing.what is What.UNKNOWN:
         is_near = use.receiver not in (Receiver.OUTSIDE, Receiver.NONE) and use.name not in COMMON_ATTRIBUTES

@@ -1,4 +1,4 @@
-"""The examination of a whole repository: whom a change in some files concerns in any of them."""
+"""Examine a whole repository: find the places in any file that a change in some files affects."""
 
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
@@ -26,16 +26,16 @@ from commonhold.semantics.references import Reference
 
 
 def examine(before: Library, after: Library, changed: Collection[str]) -> Links:
-    """Compare two states that differ in the files `changed`: whom that concerns, what is changed itself included.
+    """Compare two states that differ in the files `changed`; return the affected places, in those files as well.
 
-    What a change does inside the one file is left to `semantics.admission`, for Python, as far as that can see it.
-    Costs grow with how often the changed names are used, not with the size of the repository.
+    For Python, effects inside the one file are left to `semantics.admission`, as far as that can see them. Costs grow
+    with how often the changed names are used, not with the size of the repository.
     """
     return _examined(States(Resolver(before), Resolver(after)), changed)
 
 
 def examine_throughout(before: Library, after: Library, changed: Collection[str]) -> Links:
-    """The same with what happens inside of one file, for who asks nobody else about that."""
+    """Do the same and include effects inside of one file, for callers that have no other check of these."""
     return _examined(States(Resolver(before), Resolver(after), is_throughout=True), changed)
 
 
@@ -61,7 +61,7 @@ def _examined(states: States, changed: Collection[str]) -> Links:
 
 
 def _affected(states: States, subjects: Iterable[Subject]) -> Iterator[Concern]:
-    """Whoever uses what changed, be it through functions that hand on what they get."""
+    """Yield the affected uses of changed contracts, also through functions that pass their arguments on."""
     pending, seen = list(subjects), set[Place]()
     while pending:
         subject = pending.pop()
@@ -74,7 +74,7 @@ def _affected(states: States, subjects: Iterable[Subject]) -> Iterator[Concern]:
 
 
 def _uses(states: States, subject: Subject) -> Iterator[tuple[str, Summary, Reference]]:
-    """The uses, in files that were there before, of the names that may mean it."""
+    """Yield the uses, in files that existed before, of the names that may mean it."""
     for name in names_touched(states.old, subject.place, subject.change):
         yield from uses_of(states, name)
 
@@ -82,7 +82,7 @@ def _uses(states: States, subject: Subject) -> Iterator[tuple[str, Summary, Refe
 def _passed_on(
     states: States, subject: Subject, user: str, summary: Summary, use: Reference, seen: set[Place]
 ) -> list[Subject]:
-    """The change as the callers of a function meet it that hands all its arguments on to what changed."""
+    """Return the change as seen by the callers of a function that passes all its arguments on to the changed one."""
     if use.shape is None or not use.shape.is_starred:
         return []
     offer = summary.offered.get(summary.definition_at(use.line))
@@ -99,14 +99,14 @@ def _passed_on(
 
 
 def _taking(offer: Offer, target: Offer) -> Offer:
-    """A function that takes what its target takes, each with its own `self`."""
+    """Return a function with the parameters of its target, each with its own `self`."""
     taken = target.signatures[-1].without_first() if target.owner else target.signatures[-1]
     own = offer.signatures[-1].params[:1] if offer.owner else ()
     return replace(offer, signatures=(replace(offer.signatures[-1], params=(*own, *taken.params)),))
 
 
 def _exposed(states: States, subjects: Iterable[Subject]) -> Iterator[Concern]:
-    """What changed for users who are out of sight."""
+    """Yield the changes that may affect users outside of the repository."""
     for subject in subjects:
         line = _line_of(states.new, subject)
         for how in exposures(states, subject):
@@ -116,6 +116,6 @@ def _exposed(states: States, subjects: Iterable[Subject]) -> Iterator[Concern]:
 
 
 def _line_of(resolver: Resolver, subject: Subject) -> int:
-    """Where it is now, or the class that it was in."""
+    """Return the line of the definition now, or of the class that it was in."""
     here = resolver.lineage.offer(subject.place) or (resolver.lineage.offer(subject.owner) if subject.owner else None)
     return here.line if here else 1

@@ -1,4 +1,4 @@
-"""Changed definitions whose users nobody can see: Python itself, a framework, whoever a decorator hands them to."""
+"""Changed definitions with invisible users: Python itself, a framework, or code that a decorator gives them to."""
 
 import builtins
 from collections.abc import Iterator
@@ -15,10 +15,10 @@ from commonhold.semantics.trials import is_test
 
 
 def exposures(states: States, subject: Subject) -> Iterator[str]:
-    """Why a change may concern somebody out of sight, as verb phrases of the definition; nothing where it widens.
+    """Yield why a change may affect invisible users, as verb phrases of the definition; nothing if it widens.
 
-    Tests are called by whatever runs them, so nothing is said of them; and where a class is gone or has moved, whoever
-    uses it has to name it.
+    Test runners call tests, so tests are left out. A member whose class is gone or has moved is left out, too: users
+    must name that class, and are found by its name.
     """
     change = subject.change
     if change.before.sort is Sort.CLASS and change.after is not None:
@@ -33,7 +33,7 @@ def exposures(states: States, subject: Subject) -> Iterator[str]:
 
 
 def _of_bases(states: States, subject: Subject) -> Iterator[str]:
-    """A class that is no longer what others, out of sight, may take it for, or is made by another metaclass."""
+    """Yield why a class that lost an outside base, or got another metaclass, may affect invisible users."""
     old, new = subject.change.before.shape, subject.change.after.shape if subject.change.after else None
     if old is not None and new is not None and old.keywords != new.keywords:
         yield "is put together in another way by its metaclass, and so is whatever inherits from it"
@@ -61,7 +61,7 @@ def _by_base(states: States, subject: Subject) -> str | None:
 
 
 def _by_proxy(states: States, subject: Subject) -> str | None:
-    """A class with `__getattr__` stands in for another object: it is handed to code that knows only that."""
+    """Return a reason if the class has `__getattr__`: it stands in for other objects, in code that knows only those."""
     if subject.owner is None or subject.change.name.startswith("_"):
         return None
     is_proxy = any(
@@ -81,13 +81,13 @@ def _by_decorator(states: States, subject: Subject) -> str | None:
     return "is handed on by its decorator, to whoever calls it with what it took"
 
 
-# Where it is gone, what every object has takes its place.
+# Without these, the method that every object has takes their place.
 _MISSED_BY_NOBODY: Final = frozenset({"__del__", "__init_subclass__"})
 _REASONS: Final = (_by_python, _by_base, _by_proxy, _by_fallback, _by_decorator)
 
 
 def demands_more(change: ContractChange) -> bool:
-    """Whether some call that was right is wrong now, as far as no star is involved."""
+    """Whether a call that was right fails now; calls with `*` or `**` do not count."""
     if change.after is None or change.before.sort is Sort.CLASS or change.after.sort is not Sort.FUNCTION:
         return True
     old, new = change.before.signatures[-1].params, change.after.signatures[-1].params
@@ -103,7 +103,7 @@ def _was_required(param: Parameter | None) -> bool:
 
 
 def narrows(change: ContractChange) -> bool:
-    """Whether something that was right is right no more, or may not be."""
+    """Whether a use that was right fails now, or may fail."""
     if change.after is None:
         return True
     if change.after.sort is not Sort.FUNCTION:
@@ -113,19 +113,19 @@ def narrows(change: ContractChange) -> bool:
 
 
 def _may_inherit(heir: str, base: str) -> bool:
-    """Whether a class from outside may inherit from another, as `ABCMeta` does from `type`; of builtins it is known."""
+    """Whether an outside class may inherit from another, as `ABCMeta` does from `type`; for builtins this is known."""
     known, above = (getattr(builtins, name, None) for name in (heir, base))
     return not isinstance(known, type) or (isinstance(above, type) and issubclass(known, above))
 
 
 def _may_call(base: str, name: str) -> bool:
-    """Whether a base of this name may know the method: of what Python brings itself, all methods are known."""
+    """Whether a base of this name may call the method: for builtin classes all methods are known."""
     known = getattr(builtins, base, None)
     return hasattr(known, name) if isinstance(known, type) else True
 
 
 def _falls_back(states: States, subject: Subject) -> bool:
-    """Whether a base that had the method before as well has it still."""
+    """Whether a base that had the method before still has it."""
     for place in states.new.lineage.of(subject.owner).places[1:] if subject.owner else ():
         now = member_of(states.new, place, subject.change.name)
         if now is not None:

@@ -1,6 +1,6 @@
-"""What the statements of a module see of the names that others of them bind, and which of it each has looked at.
+"""Facts about the names that a module binds, as seen by single statements, and the names that each statement reads.
 
-A statement is read with nothing but these facts about the rest of its file, and the names that it asks for are noted.
+A statement is analysed with only these facts about the rest of its file, and the names that it looks up are recorded.
 As long as the facts about those names stay the same, the same text means the same.
 """
 
@@ -17,7 +17,7 @@ from commonhold.semantics.references import LITERALS
 from commonhold.semantics.scopes import ASSIGNED, Bound, Names
 
 _IMPORTED: Final = "import ?"
-# Expressions that are nothing but what `references.receiver_of` can tell of others that are like them.
+# Stand-ins for all expressions that `references.receiver_of` treats alike.
 _ANY: Final = "0"
 _CALL_OF_LITERAL: Final = "''.f()"
 _CALL_OF_ELEMENT: Final = "{}[0]()"
@@ -25,7 +25,7 @@ _CALL_OF_ANY: Final = "(lambda: 0)()"
 
 
 def facts_of(bounds: Iterable[Bound]) -> Facts:
-    """The facts about some bindings, by name."""
+    """Return the facts about some bindings, by name."""
     found: dict[str, list[Fact]] = {}
     for bound in bounds:
         value = None if bound.value is None else _value(bound.value)
@@ -35,7 +35,7 @@ def facts_of(bounds: Iterable[Bound]) -> Facts:
 
 
 def _value(value: ast.expr) -> str:
-    """Of a value it matters only what it is a call of, and whether that leads to an import or a literal."""
+    """Reduce a value to its relevant part: the called function, and whether it leads to an import or a literal."""
     if not isinstance(value, ast.Call):
         return _ANY
     if name := dotted(value.func):
@@ -49,12 +49,12 @@ def _value(value: ast.expr) -> str:
 
 
 def facts_of_members(class_name: str, bounds: Iterable[Bound]) -> Facts:
-    """The facts about what the body of a class of the top level binds, each by its qualified name."""
+    """Return the facts about the bindings in the body of a class at the top level, each by its qualified name."""
     return {qualified(class_name, name): each for name, each in facts_of(bounds).items()}
 
 
 class Watched(Mapping[str, tuple[Bound, ...]]):
-    """The names of a module as a statement sees them. `reads` are those that were asked for, be they bound or not."""
+    """The names of a module as a statement sees them. `reads` are those that were looked up, bound or not."""
 
     def __init__(self, facts: Facts) -> None:
         """Show these facts."""
@@ -62,7 +62,7 @@ class Watched(Mapping[str, tuple[Bound, ...]]):
         self.reads: set[str] = set()
 
     def members(self, class_name: str) -> Names:
-        """What the body of a class of the top level binds, as its own statements see it."""
+        """Return the names that the body of a class at the top level binds, as its own statements see them."""
         return _WatchedMembers(self, class_name)
 
     def __getitem__(self, name: str) -> tuple[Bound, ...]:
@@ -74,7 +74,7 @@ class Watched(Mapping[str, tuple[Bound, ...]]):
         return name in self._facts
 
     def __iter__(self) -> Iterator[str]:
-        # Who looked at all names would depend on each of them.
+        # A statement that looked at all names would depend on each of them.
         raise NotImplementedError
 
     def __len__(self) -> int:
@@ -82,7 +82,7 @@ class Watched(Mapping[str, tuple[Bound, ...]]):
 
 
 class _WatchedMembers(Mapping[str, tuple[Bound, ...]]):
-    """The names of a class, whose facts go by their qualified names among those of the module."""
+    """The names of a class, whose facts are stored by qualified name among those of the module."""
 
     def __init__(self, names: Watched, class_name: str) -> None:
         self._names = names

@@ -1,4 +1,4 @@
-"""What an examination of a whole repository found."""
+"""The result of an examination of a whole repository."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -8,11 +8,11 @@ from commonhold.semantics.evidence import Evidence
 
 @dataclass(frozen=True, slots=True)
 class Concern:
-    """A place that a change concerns. `is_broken`: it provably fails as it now stands.
+    """A place that a change affects. `is_broken`: it provably fails as it now stands.
 
-    `path` and `line` are where, in the state after; `target_path` and `target` (a qualified name) what it is about.
-    `what` says what changed, as a clause, empty where it is the place itself that is new; `how`, as a verb phrase, how
-    the place uses it. `is_open`: who is concerned is out of sight, and the place is that of the change.
+    `path` and `line` are the place, in the state after; `target_path` and `target` (a qualified name) the definition
+    that it uses. `what` says what changed, as a clause, empty if the place itself is new; `how`, as a verb phrase, how
+    the place uses it. `is_open`: the affected users are not visible, and the place is that of the change.
     """
 
     path: str
@@ -26,7 +26,7 @@ class Concern:
     is_open: bool = False
 
     def why(self, subject: str) -> str:
-        """The reason in words; `subject` is what people call the region at the place."""
+        """Return the reason in words; `subject` is the name of the region at the place, for people."""
         return f"{self.what}, and {subject} {self.how}" if self.what else f"{subject} {self.how}"
 
 
@@ -36,12 +36,12 @@ IsEdited = Callable[[str, int], bool]
 
 @dataclass(frozen=True, slots=True)
 class Links:
-    """What an examination found: concerns in no particular order, and notices."""
+    """The results of an examination: concerns in no particular order, and notices."""
 
     concerns: tuple[Concern, ...] = ()
     notices: tuple[str, ...] = ()
 
     def beside(self, is_edited: IsEdited) -> "Links":
-        """Less what the change itself writes: who edits a place has seen it, unless it provably fails as it stands."""
+        """Return the links without those in edited regions: their author has seen these, unless one provably fails."""
         kept = (each for each in self.concerns if each.is_broken or each.is_open or not is_edited(each.path, each.line))
         return replace(self, concerns=tuple(kept))

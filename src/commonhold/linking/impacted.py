@@ -1,4 +1,4 @@
-"""Which tests a change concerns: by what they use, directly or over several steps, and by what they import."""
+"""Find the tests that a change affects: by the names that they use, directly or over several steps, and by imports."""
 
 import re
 from collections.abc import Collection, Iterator, Mapping
@@ -11,7 +11,7 @@ from commonhold.linking.reach import Reached, reach
 
 MOST_TESTS: Final = 50
 STEPS: Final = 4
-"""How many uses, or imports, may lie between a test and what was changed."""
+"""How many uses, or imports, may lie between a test and the changed code."""
 
 _TEST_FILE: Final = re.compile(
     r"""
@@ -30,9 +30,9 @@ _SHARED: Final = "conftest.py"
 
 @dataclass(frozen=True, slots=True)
 class ImpactedTest:
-    """A file of tests that a change concerns: `names` are the tests in it, where they are known, and `why` is a clause.
+    """A file of tests that a change affects: `names` are the tests in it, if they are known, and `why` is a clause.
 
-    `distance` is how far off it is: 0 was changed itself, 1 uses what was changed, and so on.
+    `distance` is the number of steps: 0 was changed itself, 1 uses changed code, and so on.
     """
 
     path: str
@@ -42,17 +42,17 @@ class ImpactedTest:
 
 
 def holds_tests(path: str) -> bool:
-    """Whether files of this name hold tests, or what tests share."""
+    """Whether files of this name hold tests, or code that tests share."""
     return _TEST_FILE.fullmatch(path) is not None
 
 
 def impacted_tests(
     library: Library, changed: Mapping[str, Collection[str]], most: int = MOST_TESTS
 ) -> tuple[ImpactedTest, ...]:
-    """The tests that the names `changed` in files concern, the nearest first, at most so many files.
+    """Return the tests affected by the names `changed` in files, the nearest first, at most `most` files.
 
-    What only imports a changed file is looked for where no test is known to use what was changed in it, or no names
-    are given.
+    Tests that only import a changed file are added if no test is known to use the names changed in it, or no names are
+    given.
     """
     found: dict[str, ImpactedTest] = {}
     using = [test for path, names in sorted(changed.items()) for test in _using(library, path, names)]
@@ -73,7 +73,7 @@ def _changed(changed: Mapping[str, Collection[str]]) -> Iterator[ImpactedTest]:
 
 
 def _using(library: Library, path: str, names: Collection[str]) -> Iterator[tuple[str, ImpactedTest]]:
-    """The tests that lead to a changed name of a file, step by step; nearest first. Each with the path of that file."""
+    """Yield the tests that lead to a changed name of a file, step by step; nearest first. Each with the file's path."""
     for each in reach(library, [(path, name) for name in sorted(names)], STEPS).reached:
         if holds_tests(each.path) and not _is_asked_for(library, each):
             tests = (each.qualname,) if _is_test_name(each.qualname) else ()
@@ -81,7 +81,7 @@ def _using(library: Library, path: str, names: Collection[str]) -> Iterator[tupl
 
 
 def _is_asked_for(library: Library, each: Reached) -> bool:
-    """Whether this is a fixture: it concerns those that name it, and they are reached by that."""
+    """Whether this is a requested fixture: it affects the tests that name it, and these are found by that use."""
     summary = library.summary(each.path)
     offer = summary.offered.get(each.qualname) if summary else None
     decorators = [text for signature in offer.signatures for text in signature.decorators] if offer else []
@@ -89,7 +89,7 @@ def _is_asked_for(library: Library, each: Reached) -> bool:
 
 
 def _is_below(path: str, shared: str) -> bool:
-    """Whether a file of tests lies where a file that tests share counts."""
+    """Whether a file of tests lies in the folder to which a shared file applies."""
     folder, mark, _ = shared.rpartition("/")
     return _is_shared(shared) and path.startswith(folder + mark) and holds_tests(path)
 
@@ -112,7 +112,7 @@ def _is_test_name(qualname: str) -> bool:
 
 
 def _importing(library: Library, changed: Collection[str]) -> Iterator[ImpactedTest]:
-    """The tests that import one of the files, over files that import it; further off than what uses names."""
+    """Yield the tests that import one of the files, over files that import it; ranked behind those that use names."""
     importers = _importers(library) if changed else {}
     reached = dict.fromkeys(changed, 0)
     current = list(changed)
@@ -129,7 +129,7 @@ def _importing(library: Library, changed: Collection[str]) -> Iterator[ImpactedT
 
 
 def _importers(library: Library) -> Mapping[str, set[str]]:
-    """Who imports each file."""
+    """Return the files that import each file."""
     found: dict[str, set[str]] = {}
     for path in library.paths:
         summary = library.summary(path)
@@ -144,7 +144,7 @@ def _importers(library: Library) -> Mapping[str, set[str]]:
 
 
 def _spread(library: Library, each: ImpactedTest) -> Iterator[ImpactedTest]:
-    """The file itself; of what tests share, all the tests that lie beside and below it."""
+    """Yield the file itself; for a file that tests share, all the tests beside and below it."""
     if not _is_shared(each.path):
         yield each
         return
@@ -155,6 +155,6 @@ def _spread(library: Library, each: ImpactedTest) -> Iterator[ImpactedTest]:
 
 
 def _both(known: ImpactedTest, other: ImpactedTest) -> ImpactedTest:
-    """One answer of two about one file, with the names of both; the whole file where it is changed itself."""
+    """Join two answers about one file, with the names of both; the whole file if it was changed itself."""
     nearer = min(known, other, key=lambda each: each.distance)
     return replace(nearer, names=tuple(dict.fromkeys((*known.names, *other.names))))

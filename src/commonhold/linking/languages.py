@@ -1,4 +1,4 @@
-"""The languages that can be tied together, one entry each."""
+"""The languages that can be linked, one entry each."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ from commonhold.linking.summary import Summary
 class Linked:
     """How a language is summarised, and how its files find each other.
 
-    `update` makes the same summary of a text, at the cost of what is different from the one that has another summary.
+    `update` makes the same summary of a text, at the cost of its differences from a text that has another summary.
     """
 
     summarise: Callable[[bytes], Summary]
@@ -46,11 +46,11 @@ _NONE: Final = Linkage(modules=lambda _library, _path, _name: ())
 
 
 def linkage_of(language: str) -> Linkage:
-    """How the files of a language find each other; not at all where it has no entry."""
+    """Return how the files of a language find each other; not at all if it has no entry."""
     entry = LINKED.get(language)
     return entry.linkage if entry else _NONE
 
 
 def linked(language: str) -> Linked | None:
-    """The entry of a language, by the name that its regions go by."""
+    """Return the entry of a language, by the name that its regions use."""
     return LINKED.get(language)

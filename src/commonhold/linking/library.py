@@ -1,4 +1,4 @@
-"""Summaries by path: all of a repository as one state of it has them."""
+"""Summaries by path: those of all files in one state of a repository."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -9,7 +9,7 @@ from commonhold.linking.summary import Summary
 
 
 class Library(Protocol):
-    """The summaries of one state of a repository. Looking never changes it."""
+    """The summaries of one state of a repository. Reading never changes it."""
 
     @property
     def paths(self) -> frozenset[str]:
@@ -17,15 +17,15 @@ class Library(Protocol):
         ...
 
     def summary(self, path: str) -> Summary | None:
-        """The summary of a file; None where there is none."""
+        """Return the summary of a file; None if there is none."""
         ...
 
     def users(self, name: str) -> Iterable[str]:
-        """The paths of the files in whose `used_names` a name is."""
+        """Return the paths of the files whose `used_names` contain a name."""
         ...
 
     def definers(self, name: str) -> Iterable[str]:
-        """The paths of the files in whose `offered_names` a name is."""
+        """Return the paths of the files whose `offered_names` contain a name."""
         ...
 
 
@@ -41,15 +41,15 @@ class Shelf:
         return frozenset(self.files)
 
     def summary(self, path: str) -> Summary | None:
-        """The summary of a file."""
+        """Return the summary of a file; None if there is none."""
         return self.files.get(path)
 
     def users(self, name: str) -> Iterable[str]:
-        """The files that use a name."""
+        """Return the files that use a name."""
         return self._users.get(name, ())
 
     def definers(self, name: str) -> Iterable[str]:
-        """The files that define a name."""
+        """Return the files that define a name."""
         return self._definers.get(name, ())
 
     @cached_property
@@ -71,7 +71,7 @@ def _indexed(names: Mapping[str, Iterable[str]]) -> dict[str, list[str]]:
 
 @dataclass(frozen=True)
 class Overlay:
-    """A library with some files other than they are: None where a file is not there (any more)."""
+    """A library in which some files are replaced: None for a file that does not exist (any more)."""
 
     below: Library
     files: Mapping[str, Summary | None] = field(default_factory=dict)
@@ -87,15 +87,15 @@ class Overlay:
         return (below | new) - gone
 
     def summary(self, path: str) -> Summary | None:
-        """The summary of a file."""
+        """Return the summary of a file; None if there is none."""
         return self.files[path] if path in self.files else self.below.summary(path)
 
     def users(self, name: str) -> Iterable[str]:
-        """The files that use a name."""
+        """Return the files that use a name."""
         yield from (path for path in self.below.users(name) if path not in self.files)
         yield from (path for path, each in self.files.items() if each and name in each.used_names)
 
     def definers(self, name: str) -> Iterable[str]:
-        """The files that define a name."""
+        """Return the files that define a name."""
         yield from (path for path in self.below.definers(name) if path not in self.files)
         yield from (path for path, each in self.files.items() if each and name in each.offered_names)

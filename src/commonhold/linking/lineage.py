@@ -1,4 +1,4 @@
-"""Who inherits from whom, across files."""
+"""The inheritance between classes, across files."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,17 +10,17 @@ from commonhold.linking.things import Place, Thing, What
 from commonhold.semantics.chains import Chain
 from commonhold.semantics.references import Use
 
-# Bases from outside that bring no attribute that anybody would look for.
+# Bases from outside without an attribute that code would look for.
 _MOST_GENERATIONS: Final = 48
 _PLAIN: Final = frozenset({"object", "ABC", "Generic", "Protocol"})
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A class and what it inherits from, in the order in which attributes are looked up.
+    """A class and its base classes, in the order in which attributes are looked up.
 
-    `is_closed`: all of its attributes are to be seen in these. `outside` are the bases, as written, that are not of
-    this repository and may look for methods of their own.
+    `is_closed`: these show all of its attributes. `outside` are the bases, as written, that are not of this repository
+    and may look for methods of their own.
     """
 
     places: tuple[Place, ...]
@@ -29,17 +29,17 @@ class Line:
 
 
 class Lineage:
-    """The lines of descent in one state of a repository."""
+    """The inheritance in one state of a repository."""
 
     def __init__(self, library: Library, follow: Callable[[str, Chain], Thing]) -> None:
-        """Look classes up in `library`; `follow` ties the chain of a base to what it is."""
+        """Look classes up in `library`; `follow` resolves the chain of a base."""
         self._library = library
         self._follow = follow
         self._lines: dict[Place, Line] = {}
         self._generations = 0
 
     def of(self, place: Place) -> Line:
-        """The line of a class; depth first, what is inherited twice stands where it is reached last."""
+        """Return the line of a class; depth first, a class that is inherited twice stands where it is reached last."""
         if place not in self._lines:
             self._lines[place] = Line((place,), is_closed=False)  # for a class that inherits from itself
             self._generations += 1
@@ -49,7 +49,7 @@ class Lineage:
         return self._lines[place]
 
     def offer(self, place: Place) -> Offer | None:
-        """The definition at a place."""
+        """Return the definition at a place; None if there is none."""
         summary = self._library.summary(place[0])
         return summary.offered.get(place[1]) if summary else None
 
@@ -71,7 +71,7 @@ class Lineage:
         return Line(tuple(found), is_closed and not outside, tuple(outside))
 
     def heirs(self, place: Place) -> tuple[Place, ...]:
-        """The classes that inherit from a class, directly or not."""
+        """Return the classes that inherit from a class, directly or not."""
         found: dict[Place, None] = {}
         pending = [place]
         while pending:
@@ -86,14 +86,14 @@ class Lineage:
         return [heir for each in self._aliases(name) for heir in self._naming(each) if place in self.of(heir).places]
 
     def _aliases(self, name: str) -> set[str]:
-        """What a name is called where it is imported under another."""
+        """Return the names under which files import a name."""
         users = map(self._library.summary, self._library.users(name))
         return {name} | {
             taken.name for user in users if user for taken in user.imports if taken.member == name and taken.name
         }
 
     def _naming(self, name: str) -> list[Place]:
-        """The classes that have this name among their bases."""
+        """Return the classes that have this name among their bases."""
         return [
             (path, offer.qualname)
             for path in self._library.users(name)

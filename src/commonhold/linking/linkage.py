@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from commonhold.linking.library import Library
 
 Lookup = Callable[[Library, str, str], tuple[str, ...]]
-"""The files that a module's name, as it is written in the file at a path, stands for: `lookup(library, path, name)`."""
+"""The files that a module's name, as written in the file at a path, stands for: `lookup(library, path, name)`."""
 
 
 def _nothing(_library: Library, _path: str) -> tuple[str, ...]:
@@ -19,20 +19,21 @@ def _none_below(_library: Library, _path: str, _name: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Linkage:
-    """What ties the files of one language.
+    """How the files of one language are linked.
 
-    `modules` gives the files that an imported module stands for: one, several where a folder is a module (Go, Java),
-    none where it is not of this repository. `siblings` gives the other files whose top-level names are seen without
-    an import. `below` gives what an attribute of a module may be besides what its file offers: a module in its folder.
-    `may_omit`: a call may leave out any argument and give more than are taken, as in JavaScript. `writes_receiver`: the
-    parameters of a method begin with the object that it is called on, as in Python and Rust. `spreads`: the members of
-    a type may stand in siblings of the file that the type is in, as in Go.
-    `says_made`: a class itself says how it is made, as its signatures; no member does. `overloads`: a member of a base
-    stands beside one of the same name with other parameters. `redefines`: of several definitions of one name the file
-    chooses one as it runs, as in Python. `is_made`: much that a module has is written nowhere, but
-    made by macros or generators, so that what is not seen may be there. `hides`: what a file that exports anything does
-    not export is seen by no other. `adds_members`: objects have members that no class of the repository writes, from a
-    base that all share, or made for them.
+    `modules` gives the files that an imported module stands for: one, several if a folder is a module (Go, Java), none
+    if it is not of this repository. `siblings` gives the other files whose top-level names are visible without an
+    import. `below` gives the module in the folder of another, which may be an attribute of that module besides the
+    names that its file offers. `may_omit`: a call may leave out any argument and pass more than are taken, as in
+    JavaScript. `writes_receiver`: the parameters of a method begin with its object, as in Python and Rust. `spreads`:
+    the members of a type may stand in siblings of the file that the type is in, as in Go.
+
+    `says_made`: a class itself states how it is constructed, as its signatures; no member does. `overloads`: a member
+    of a base stands beside one of the same name with other parameters. `redefines`: of several definitions of one name
+    the file chooses one as it runs, as in Python. `is_made`: many names of a module are written nowhere, but generated
+    by macros or generators, so an unseen name may exist. `hides`: if a file exports anything, its other names are
+    invisible to all other files. `adds_members`: objects have members that no class of the repository writes, from a
+    base that all share, or generated for them.
     """
 
     modules: Lookup
@@ -50,5 +51,5 @@ class Linkage:
 
     @property
     def has_siblings(self) -> bool:
-        """Whether bare names may mean what other files define."""
+        """Whether bare names may mean definitions of other files."""
         return self.siblings is not _nothing

@@ -1,4 +1,4 @@
-"""New uses that do not fit what is there: a call of what takes other arguments, a name that nobody defines."""
+"""New uses that do not fit the definitions: a call with wrong arguments, a name that does not exist."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -18,11 +18,11 @@ from commonhold.semantics.references import CALL_FAILS, NAME_FAILS, Reference, U
 from commonhold.semantics.trials import is_test
 
 _Sameness = tuple[str, Use, CallShape | None, Chain]
-"""Uses that are the same but for where they stand."""
+"""Uses that are the same except for their place."""
 
 
 def misfits(states: States, paths: Iterable[str]) -> Iterator[Concern]:
-    """The uses that are new in these files and provably fail, or that change something of another file as it runs."""
+    """Yield the new uses in these files that provably fail, or that change a definition of another file at run time."""
     for path in paths:
         before, after = states.old.library.summary(path), states.new.library.summary(path)
         if after is not None and not after.problem:
@@ -31,9 +31,10 @@ def misfits(states: States, paths: Iterable[str]) -> Iterator[Concern]:
 
 
 def added_uses(before: Summary | None, after: Summary) -> Sequence[Reference]:
-    """The uses of which there are more than before, by line; of equal ones, those that are in other definitions.
+    """Return the uses that occur more often than before, by line; of equal ones, those in other definitions.
 
-    Costs what the two summaries do not share, and how often the names are used that are used more often.
+    The costs depend on the parts that the two summaries do not share, and on how often the names are used that are used
+    more often.
     """
     old, new = map(_grouped, _compared(before, after))
     added: list[Reference] = []
@@ -49,7 +50,7 @@ def _place(use: Reference) -> tuple[object, ...]:
 
 
 def _compared(before: Summary | None, after: Summary) -> tuple[Sequence[Reference], Sequence[Reference]]:
-    """The uses before and after, less names of which there are no more than before."""
+    """Return the uses before and after, without names of which there are no more than before."""
     if not (isinstance(before, PartedSummary) and isinstance(after, PartedSummary)):
         return before.uses if before else (), after.uses
     names = _more_used(before, after)
@@ -58,7 +59,7 @@ def _compared(before: Summary | None, after: Summary) -> tuple[Sequence[Referenc
 
 
 def _more_used(before: PartedSummary, after: PartedSummary) -> frozenset[str]:
-    """The names of which there are more uses of some form; what both summaries share counts on neither side."""
+    """Return the names with more uses of some form; parts that both summaries share are not counted."""
     kept = set(map(id, before.chunks)) & set(map(id, after.chunks))
     old, new = (
         Counter(_sameness(use) for chunk in each.chunks if id(chunk) not in kept for use in chunk.part.uses)
@@ -88,7 +89,7 @@ def _grouped(uses: Iterable[Reference]) -> dict[_Sameness, list[Reference]]:
 
 
 def leads_out(summary: Summary, use: Reference) -> bool:
-    """Whether what a use means may stand in another file."""
+    """Whether the target of a use may stand in another file."""
     if use.chain or use.name in summary.imported:
         return True
     return linkage_of(summary.language).has_siblings and use.name not in summary.offered
@@ -117,7 +118,7 @@ def _misfit(states: States, path: str, summary: Summary, use: Reference) -> Conc
 
 
 def _patched(path: str, use: Reference, thing: Thing) -> Concern | None:
-    """Something of another file is replaced at run time."""
+    """Return a concern if a definition of another file is replaced at run time."""
     if thing.what not in (What.FUNCTION, What.CLASS) or thing.path == path or is_test(path):
         return None
     how = f"replaces `{thing.place[1]}` of `{thing.path}` when it runs: what then calls it cannot be seen"
@@ -138,7 +139,7 @@ def _missing(states: States, path: str, use: Reference) -> Concern | None:
 
 
 def _has_nowhere(states: States, owner: Thing, name: str) -> bool:
-    """Whether no heir of a class defines a name, nobody assigns it from outside, and the language adds none."""
+    """Whether a name is nowhere: no subclass defines it, no outside code assigns it, the language does not add it."""
     summary = states.new.library.summary(owner.path)
     if summary is None or linkage_of(summary.language).adds_members:
         return False
@@ -150,7 +151,7 @@ def _has_nowhere(states: States, owner: Thing, name: str) -> bool:
 
 
 def _is_plain(states: States, thing: Thing) -> bool:
-    """Whether what is called is what it seems: the only one of its name, in no heir overridden."""
+    """Whether the called definition is certain: the only one of its name, and overridden in no subclass."""
     if thing.offer is None or not thing.offer.is_sole:
         return False
     if thing.what is not What.FUNCTION or thing.reached_on is None:

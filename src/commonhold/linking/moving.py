@@ -1,4 +1,4 @@
-"""What a file now takes from another instead of defining it: it may be offered otherwise there."""
+"""Definitions that a file replaced by imports: their contract may be another in the new place."""
 
 from collections.abc import Iterator
 
@@ -9,7 +9,7 @@ from commonhold.linking.things import What
 
 
 def moved(states: States, path: str) -> Iterator[ContractChange]:
-    """The contracts of what left a file and is still to be had from it, where they are not what they were."""
+    """Yield the changed contracts of definitions that left a file and can still be imported from it."""
     before, after = states.old.library.summary(path), states.new.library.summary(path)
     if before is None or after is None:
         return
@@ -19,7 +19,7 @@ def moved(states: States, path: str) -> Iterator[ContractChange]:
 
 
 def _successor(states: States, path: str, offer: Offer) -> tuple[Offer | None] | None:
-    """What is offered in place of it, which may be nothing; None where that cannot be seen."""
+    """Return the definition in place of it, in a tuple, which holds None if there is none; None if that is unknown."""
     head, _, rest = offer.qualname.partition(".")
     thing = states.new.name(path, head)
     if not rest or thing.what is not What.CLASS:

@@ -1,4 +1,4 @@
-"""The names under which a definition is used: its own, those it is imported as, those of whoever is made by it."""
+"""The names under which a definition is used: its own, its import aliases, and for constructors the class names."""
 
 from collections.abc import Iterator
 
@@ -12,7 +12,7 @@ from commonhold.semantics.references import ITSELF
 
 
 def names_of(resolver: Resolver, place: Place) -> tuple[str, ...]:
-    """The names by which a definition may be used, each once, its own first. Nobody imports a member by itself."""
+    """Return the names by which a definition may be used, its own first. Members cannot be imported by themselves."""
     own = _own(resolver, place)
     offer = resolver.lineage.offer(place)
     if offer is not None and offer.owner and _made_by(place, offer) is None:
@@ -21,14 +21,14 @@ def names_of(resolver: Resolver, place: Place) -> tuple[str, ...]:
 
 
 def made_names(resolver: Resolver, place: Place) -> tuple[str, ...]:
-    """The names by which a class, or an heir of it, may be called."""
+    """Return the names by which a class, or a subclass of it, may be called."""
     heirs = (heir[1].rpartition(".")[2] for heir in resolver.lineage.heirs(place))
     own = (ITSELF, place[1].rpartition(".")[2], *heirs)
     return tuple(dict.fromkeys(_aliases(resolver, iter(own))))
 
 
 def names_touched(resolver: Resolver, place: Place, change: ContractChange) -> tuple[str, ...]:
-    """The names by which what a change touches may be used: those of the definition, and what a lost base gave."""
+    """Return the names that a change concerns: those of the definition, and those that a lost base gave."""
     lost = _inherited(resolver, place) if change.before.sort is Sort.CLASS and _has_lost_bases(change) else ()
     return tuple(dict.fromkeys((*names_of(resolver, place), *lost)))
 
@@ -44,7 +44,7 @@ def _own(resolver: Resolver, place: Place) -> Iterator[str]:
 
 
 def _made_by(place: Place, offer: Offer) -> Place | None:
-    """The class that is called where this is what the call has to fit."""
+    """Return the class whose calls must fit this definition; None if there is none."""
     if offer.sort is Sort.CLASS:
         return place
     return (place[0], offer.owner) if offer.name in CONSTRUCTORS and offer.owner else None
@@ -56,14 +56,14 @@ def _has_lost_bases(change: ContractChange) -> bool:
 
 
 def _inherited(resolver: Resolver, place: Place) -> Iterator[str]:
-    """What a class has from its bases."""
+    """Yield the names that a class inherits from its bases."""
     for path, qualname in resolver.lineage.of(place).places[1:]:
         summary = resolver.library.summary(path)
         yield from (offer.name for offer in summary.offers if offer.owner == qualname) if summary else ()
 
 
 def _aliases(resolver: Resolver, names: Iterator[str]) -> Iterator[str]:
-    """The names, and what files import them as, however often they are handed on."""
+    """Yield the names, and the names under which files import them, over any number of imports."""
     pending, seen = list(names), set[str]()
     while pending:
         name = pending.pop(0)
@@ -77,12 +77,12 @@ def _aliases(resolver: Resolver, names: Iterator[str]) -> Iterator[str]:
 
 
 def _other_names(summary: Summary, name: str) -> Iterator[str]:
-    """What a file imports a name as, and what it assigns it to (`session_class = Session`)."""
+    """Yield the other names of a name in a file: imports, and assignments (`session_class = Session`)."""
     yield from (each.name for each in summary.imports if each.member == name and each.name)
     values = (each for each in summary.offers if each.sort is Sort.VALUE)
     yield from (each.name for each in values if _without_arguments(each.gives)[-1:] == (name,))
 
 
 def _without_arguments(chain: Chain) -> Chain:
-    """The class itself of one with type arguments."""
+    """Return the class itself if it is written with type arguments."""
     return chain[:-1] if chain[-1:] == (ELEMENT,) else chain

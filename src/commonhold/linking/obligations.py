@@ -1,4 +1,4 @@
-"""Methods that become abstract: an heir that does not define them can be made no more."""
+"""Methods that become abstract: a subclass that does not define them can no longer be instantiated."""
 
 from collections.abc import Iterable, Iterator
 from typing import Final
@@ -16,7 +16,7 @@ _ENFORCING: Final = frozenset({"ABC", "ABCMeta", "Protocol"})
 
 
 def unmet(states: States, paths: Iterable[str]) -> Iterator[Concern]:
-    """The classes of which objects could be made before, and can no more."""
+    """Yield the classes that could be instantiated before, and no longer can."""
     for path in paths:
         before, after = states.old.library.summary(path), states.new.library.summary(path)
         for offer in after.offers if before and after else ():
@@ -34,7 +34,7 @@ def _is_abstract(offer: Offer) -> bool:
 
 
 def _line_of_unmet(states: States, heir: Place, name: str) -> int | None:
-    """Where an heir is that lacks the method and nothing else; None where it never was for making objects of."""
+    """Return the line of a subclass that lacks only this method; None if it was never meant to be instantiated."""
     was, now = states.old.lineage.offer(heir), states.new.lineage.offer(heir)
     if was is None or now is None or not _is_enforced(states.new, heir) or _left_open(states.old, heir):
         return None
@@ -44,7 +44,7 @@ def _line_of_unmet(states: States, heir: Place, name: str) -> int | None:
 
 
 def _is_enforced(resolver: Resolver, place: Place) -> bool:
-    """Whether Python looks for what is left open when an object is made."""
+    """Whether Python checks for abstract methods when an object is made."""
     offers = map(resolver.lineage.offer, resolver.lineage.of(place).places)
     shapes = [offer.shape for offer in offers if offer is not None and offer.shape is not None]
     texts = (text for shape in shapes for text in (*shape.texts, *(value for _, value in shape.keywords)))
@@ -52,7 +52,7 @@ def _is_enforced(resolver: Resolver, place: Place) -> bool:
 
 
 def _left_open(resolver: Resolver, place: Place) -> frozenset[str]:
-    """The abstract methods that a class has and nobody before it defines."""
+    """Return the abstract methods of a class that no earlier class in its line defines."""
     first: dict[str, Offer] = {}
     for path, qualname in resolver.lineage.of(place).places:
         summary = resolver.library.summary(path)

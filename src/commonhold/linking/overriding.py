@@ -17,9 +17,9 @@ _HOW = "overrides it with other parameters"
 
 
 def overrides(states: States, subject: Subject) -> Iterator[Concern]:
-    """The overrides that fitted what callers of the base give, and no longer do.
+    """Yield the overrides that accepted all arguments of the base's callers, and no longer do.
 
-    Constructors and name-mangled methods are no contract between a class and its heirs.
+    Constructors and name-mangled methods are no contract between a class and its subclasses.
     """
     change = subject.change
     if subject.owner is None or not _is_contract(change):
@@ -31,7 +31,7 @@ def overrides(states: States, subject: Subject) -> Iterator[Concern]:
 
 
 def _is_left_to_admission(states: States, subject: Subject, heir: Place) -> bool:
-    """Whether `semantics.admission` sees the override, which lies in the file that is edited."""
+    """Whether `semantics.admission` checks the override, which lies in the edited file."""
     summary = states.new.library.summary(subject.path)
     is_left = heir[0] == subject.path and not states.is_throughout
     return is_left and summary is not None and summary.language == "python"
@@ -51,5 +51,5 @@ def _no_longer_fits(change: ContractChange, own: Offer) -> bool:
 
 
 def _fits(base: CallableInterface, override: CallableInterface) -> bool:
-    """Whether whoever may call the base may call the override."""
+    """Whether every call that fits the base fits the override."""
     return widens(base.params, override.params) and not is_wholly_new(base, override)

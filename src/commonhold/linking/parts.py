@@ -1,7 +1,7 @@
-"""A summary in parts: each knows some statements of a file and counts lines for itself, so that it can be used again.
+"""A summary in parts: each covers some statements of a file and has line numbers of its own, so it can be reused.
 
-The parts of a file hold all that its summary does. `PartedSummary` puts them together when somebody asks, and two of
-them can be compared by the parts that they do not share.
+The parts of a file hold the complete content of its summary. `PartedSummary` joins them on demand, and two of them can
+be compared by the parts that they do not share.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -15,23 +15,23 @@ from commonhold.semantics.module import OPEN, Sort
 from commonhold.semantics.references import Marker, Reference
 
 Fact = tuple[bool, str | None, str | None]
-"""What other statements may see of a binding of the module: whether it is an import, its value, its annotation.
+"""The facts about a binding that other statements may see: whether it is an import, its value, its annotation.
 
-Value and annotation are short expressions that mean the same to whoever looks through the name, see `facts.py`.
+Value and annotation are short expressions that mean the same to every statement that looks the name up, see `facts.py`.
 """
 
 Facts = Mapping[str, tuple[Fact, ...]]
 """The bindings of names."""
 
 Place = tuple[str, str]
-"""The class that something is a member of, empty at the top level, and its name."""
+"""The class of a member, empty at the top level, and its name."""
 
 
 @dataclass(frozen=True, slots=True)
 class FunctionPart:
     """One `def`. `gives` and `forwards` are all the chains that were found, in no particular order.
 
-    `is_partial`: it stands in a branch, and the name may not be bound where another is taken.
+    `is_partial`: it stands in a branch, and the name may be unbound if another branch is taken.
     """
 
     line: int
@@ -47,7 +47,7 @@ class FunctionPart:
 
 @dataclass(frozen=True, slots=True)
 class ClassPart:
-    """One `class`; whether its attributes are open is told without the hooks that it defines."""
+    """One `class`; whether its attributes are open is computed without the hooks that it defines."""
 
     line: int
     end_line: int
@@ -56,7 +56,7 @@ class ClassPart:
 
 @dataclass(frozen=True, slots=True)
 class Binding:
-    """One binding of a name; `line` is None where no expression belongs to it."""
+    """One binding of a name; `line` is None if no expression belongs to it."""
 
     is_import: bool
     gives: Chain
@@ -65,10 +65,11 @@ class Binding:
 
 @dataclass(frozen=True)
 class Part:
-    """Some whole statements of the top level, in order. Their lines are counted from where `first` is the first one.
+    """Some whole statements of the top level, in order. Their lines are counted as if the first line were `first`.
 
-    `reads` are the names whose facts in the rest of the file were looked at: with the same facts the same text has the
-    same part. `continues` is where they are members of a class that text above them opens: its name, and the last line.
+    `reads` are the names whose facts in the rest of the file were looked up: with the same facts the same text has the
+    same part. `continues` is set if they are members of a class that text above them opens: its name, and the last
+    line.
     """
 
     first: int
@@ -85,17 +86,17 @@ class Part:
     continues: tuple[str, int] | None = None
 
     def __getstate__(self) -> dict[str, object]:
-        """Pickle what cannot be worked out again."""
+        """Pickle all but the parts that can be computed again."""
         return {each.name: getattr(self, each.name) for each in fields(self)}
 
     @cached_property
     def uses_by_name(self) -> Mapping[str, Sequence[Reference]]:
-        """The uses by the name that they use."""
+        """Return the uses by the name that they use."""
         return by_name(self.uses)
 
     @cached_property
     def contract(self) -> tuple[object, ...]:
-        """All that decides what the file offers, be it only to a type checker, less the lines."""
+        """Return all that decides the file's interface, even if only for a type checker, without the lines."""
         return (
             [(key, [_timeless(node) for node in nodes]) for key, nodes in self.functions.items()],
             [(qualname, [node.shape for node in nodes]) for qualname, nodes in self.classes.items()],
@@ -118,7 +119,7 @@ def _timeless(node: FunctionPart) -> tuple[object, ...]:
 class Opening:
     """A class of the top level whose members stand in several chunks.
 
-    Below the like of its first lines, `text`, they parse as they do in the file.
+    Below a copy of its first lines, `text`, they parse as they do in the file.
     """
 
     name: str
@@ -127,15 +128,16 @@ class Opening:
 
     @property
     def text(self) -> bytes:
-        """The head, and a first member, so that the others must have its indent."""
+        """The head, and a first member, so that the others must have the same indent."""
         return self.head + self.indent + b"0\n"
 
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """The text of some whole statements, ended by a line end or the end of the file, and what was found in it.
+    """The text of some whole statements, ended by a line end or the end of the file, with its analysis.
 
-    They stand `inside` a class that other chunks open, if in any; `opens` is the one that those below may stand in.
+    They stand `inside` a class that other chunks open, if in any; `opens` is the class in which the chunks below may
+    stand.
     """
 
     text: bytes
@@ -147,17 +149,17 @@ class Chunk:
 
 
 class PartedSummary(Summary):
-    """A summary that is put together from parts, each piece of it when somebody asks for it."""
+    """A summary that is joined from parts, each piece of it on demand."""
 
     chunks: tuple[Chunk, ...]
     facts: Facts
 
     def __init__(self, language: str, chunks: tuple[Chunk, ...], facts: Facts) -> None:
-        """Put together these chunks, which make up the file. `facts` are those of all of them."""
+        """Join these chunks, which make up the file. `facts` are those of all of them."""
         self.__dict__.update(language=language, chunks=chunks, facts=facts, problem="")
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Pickle what cannot be worked out again."""
+        """Pickle all but the parts that can be computed again."""
         return PartedSummary, (self.language, self.chunks, self.facts)
 
     def __eq__(self, other: object) -> bool:
@@ -168,12 +170,12 @@ class PartedSummary(Summary):
 
     @property
     def flat(self) -> Summary:
-        """The same as one plain value."""
+        """Return the same summary as one plain value."""
         return Summary(self.language, self.offers, self.imports, self._every_use(), self.markers, self.exports)
 
     @cached_property
     def _placed(self) -> tuple[tuple[Part, int], ...]:
-        """The parts, each with what its lines have to be raised by."""
+        """The parts, each with the number to add to its lines."""
         found: list[tuple[Part, int]] = []
         line = 1
         for chunk in self.chunks:
@@ -183,7 +185,7 @@ class PartedSummary(Summary):
 
     @cached_property
     def offers(self) -> tuple[Offer, ...]:
-        """What the file offers."""
+        """The names that the file offers."""
         return tuple(_Offering(self._placed).offers())
 
     @cached_property
@@ -214,13 +216,13 @@ class PartedSummary(Summary):
 
     @cached_property
     def exports(self) -> tuple[str, ...] | None:
-        """What `__all__` lists, where it is assigned last."""
+        """The names in `__all__`, from its last assignment."""
         found = (part.exports for part, _ in reversed(self._placed) if part.exports is not None)
         return next(found, None)
 
     @cached_property
     def used_names(self) -> frozenset[str]:
-        """Every name that is used, or taken from another file."""
+        """Every name that is used, or imported from another file."""
         taken = (each.member or each.module.rpartition(".")[2] for each in self.imports)
         return frozenset().union(taken, *(part.uses_by_name for part, _ in self._placed))
 
@@ -231,7 +233,7 @@ class PartedSummary(Summary):
 
 
 class _UsesByName(Mapping[str, Sequence[Reference]]):
-    """The uses of a name, collected from the parts when it is asked for."""
+    """The uses of a name, collected from the parts on demand."""
 
     def __init__(self, placed: Sequence[tuple[Part, int]]) -> None:
         self._placed = placed
@@ -257,7 +259,7 @@ class _UsesByName(Mapping[str, Sequence[Reference]]):
 
 
 def lowered(uses: Sequence[Reference], delta: int) -> Sequence[Reference]:
-    """The uses, so many lines further down."""
+    """Return the uses, moved down by so many lines."""
     if not delta:
         return uses
     return [
@@ -267,7 +269,7 @@ def lowered(uses: Sequence[Reference], delta: int) -> Sequence[Reference]:
 
 
 class _Offering:
-    """Makes offers of all parts of a file: what is defined several times is one offer, wherever it stands."""
+    """Makes the offers of all parts of a file: several definitions of one name are one offer, wherever they stand."""
 
     def __init__(self, placed: Sequence[tuple[Part, int]]) -> None:
         self._functions: dict[Place, list[tuple[FunctionPart, int]]] = {}
@@ -285,7 +287,7 @@ class _Offering:
             if part.continues is not None:
                 qualname, end = part.continues
                 self._ends[qualname] = end + delta
-        # Later statements come first, as they do where a text is read.
+        # Later statements come first, as when a whole text is read.
         for part, delta in reversed(placed):
             for owner, names in part.names.items():
                 known = self._names.setdefault(owner, {})
@@ -352,7 +354,7 @@ class _Offering:
 
 
 def _agreed(found: Iterable[Chain]) -> Chain:
-    """The one chain that all agree on; empty where there is none, or where one is not known."""
+    """Return the one chain that all agree on; empty if there is none, or if one is unknown."""
     chains = set(found)
     chain = chains.pop() if len(chains) == 1 else ()
     return () if chain == UNKNOWN else chain

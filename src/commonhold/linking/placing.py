@@ -1,4 +1,4 @@
-"""Where files lie: what the linkages of several languages ask about the paths of a repository."""
+"""The places of files: questions of several languages' linkages about the paths of a repository."""
 
 from collections.abc import Collection, Mapping
 from functools import cached_property, lru_cache
@@ -9,7 +9,7 @@ _KEPT: Final = 8
 
 
 class _Same:
-    """A collection of paths, equal to nothing but itself: to look it up costs nothing."""
+    """A collection of paths that equals only itself, so that looking it up costs nothing."""
 
     __slots__ = ("paths",)
 
@@ -27,7 +27,7 @@ class Places:
     """The files of one language by their folders."""
 
     def __init__(self, paths: Collection[str], extensions: tuple[str, ...]) -> None:
-        """Keep the paths with one of these extensions; `learnt` is what has been found out about them."""
+        """Keep the paths with one of these extensions; `learnt` caches results about them."""
         self.paths = frozenset(path for path in paths if path.endswith(extensions))
         self.learnt: dict[str, str] = {}
 
@@ -48,7 +48,7 @@ class Places:
         return {name: tuple(folders) for name, folders in found.items()}
 
     def ending(self, suffix: str) -> list[str]:
-        """The folders whose path ends with these parts."""
+        """Return the folders whose path ends with these parts."""
         return [each for each in self.by_last.get(basename(suffix), ()) if f"/{each}".endswith(f"/{suffix}")]
 
 
@@ -58,12 +58,12 @@ def _places(same: _Same, extensions: tuple[str, ...]) -> Places:
 
 
 def places(paths: Collection[str], extensions: tuple[str, ...]) -> Places:
-    """The files of a language among the paths of a library, sorted once for each collection of paths."""
+    """Return the files of a language among the paths of a library, sorted once for each collection of paths."""
     return _places(_Same(paths), extensions)
 
 
 def nearest(path: str, others: Collection[str]) -> list[str]:
-    """Paths or folders, those first that share most of their folders with a path."""
+    """Return paths or folders, first those that share most of their folders with a path."""
     return sorted(others, key=lambda other: (-_shared(path, other), len(other), other))
 
 

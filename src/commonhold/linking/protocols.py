@@ -1,4 +1,4 @@
-"""Methods that Python itself calls, and with how many arguments: one that no longer takes them is broken by itself."""
+"""Methods that Python itself calls with a fixed number of arguments: one that cannot take them is broken by itself."""
 
 from collections.abc import Iterable, Iterator
 from typing import Final
@@ -29,7 +29,7 @@ _ARGUMENTS: Final = {f"__{name}__": count for count, names in _NAMES.items() for
 
 
 def misfitting(states: States, subjects: Iterable[Subject]) -> Iterator[Concern]:
-    """The changed methods that Python can no longer call as it does."""
+    """Yield the changed methods that no longer fit Python's own calls."""
     for subject in subjects:
         before, after = subject.change.before, subject.change.after
         summary = states.new.library.summary(subject.path)
@@ -43,7 +43,7 @@ def misfitting(states: States, subjects: Iterable[Subject]) -> Iterator[Concern]
 
 
 def _given(offer: Offer) -> int | None:
-    """How many arguments Python gives a method, besides the object; None where it does not call it."""
+    """Return how many arguments Python passes to a method, besides the object; None if it does not call it."""
     if not offer.owner or not offer.signatures:
         return None
     return 0 if is_property(offer) else _ARGUMENTS.get(offer.name)

@@ -1,4 +1,4 @@
-"""Python: what some statements of a file use and offer."""
+"""Python: the names that some statements of a file use and offer."""
 
 import ast
 import re
@@ -42,41 +42,41 @@ _DESCEND: Final = ("body", "orelse", "handlers", "finalbody", "cases")
 
 
 def read_part(statements: Sequence[ast.stmt], source: bytes, facts: Facts, first: int = 1) -> Part:
-    """What some statements of the top level use and offer; `facts` are those of the whole file.
+    """Return the uses and offers of some statements of the top level; `facts` are those of the whole file.
 
-    `first` is the line that the text begins with that they are from, as the statements count. `source` may be more.
+    `first` is the first line of the statements' own text, in their line numbers. `source` may be a longer text.
     """
     return _Reader(statements, source, facts).part(first)
 
 
 def read_class(node: ast.ClassDef, source: bytes, facts: Facts, first: int = 1) -> Part:
-    """What a class of the top level uses and offers, less those of its members that its body lacks here.
+    """Return the uses and offers of a class of the top level, without members that its body lacks here.
 
-    What the members see of each other is in `facts`.
+    `facts` describe what the members see of each other.
     """
     return _ClassReader(node, source, facts).part(first)
 
 
 def read_members(node: ast.ClassDef, source: bytes, facts: Facts, first: int = 1) -> Part:
-    """What some members of a class of the top level use and offer, as `read_class` does not."""
+    """Return the uses and offers of some members of a class of the top level, which `read_class` left out."""
     return _MembersReader(node, source, facts).part(first)
 
 
 class _Reader(Collector):
-    """Collects what statements use, and on the way what they offer."""
+    """Collects the uses of statements, and on the way their offers."""
 
     def __init__(self, statements: Sequence[ast.stmt], source: bytes, facts: Facts) -> None:
         self._names = Watched(facts)
         super().__init__(Scope(ScopeKind.MODULE, names=self._names, binds=binds_of(source)))
         self._tree = ast.Module([*statements], [])
-        # A look at the letters saves looking through every expression for what is rare.
+        # A search in the text saves a walk through every expression for rare constructs.
         self._guarded = _guarded(self._tree) if b"ImportError" in source or b"ModuleNotFound" in source else frozenset()
         self._globals = declared_global(self._tree) if b"global" in source else frozenset()
         self._read = of_callable if b"yield" in source else of_head
         self._module = Module(self._tree)
         self._source = source
         self._sure: dict[str, frozenset[str]] = {}
-        # The outermost functions by the identity of their scopes, which are kept, so that none is given twice.
+        # The outermost functions by the identity of their scopes, which are kept so that no identity is reused.
         self._functions: dict[int, tuple[Scope, FunctionNode]] = {}
         self._gives: dict[int, list[Chain]] = {}
         self._forwards: dict[int, list[Chain]] = {}
@@ -85,7 +85,7 @@ class _Reader(Collector):
 
     def part(self, first: int) -> Part:
         for statement in reversed(self._tree.body):
-            # What a statement means does not depend on which others are read together with it.
+            # The meaning of a statement must not depend on the others that are read together with it.
             self._bases.clear()
             if isinstance(statement, ast.ClassDef):
                 self._read_class(statement)
@@ -110,7 +110,7 @@ class _Reader(Collector):
         )
 
     def _read_class(self, node: ast.ClassDef) -> None:
-        """A class of the top level: what a member of it means does not depend on the others that are read, either."""
+        """Read a class of the top level: a member's meaning must not depend on the others that are read, either."""
         inner = self._scope_in(node)
         self.entered(node, self.root, inner)
         for member in reversed(node.body):
@@ -126,10 +126,10 @@ class _Reader(Collector):
         return class_scope(node, self.root)
 
     def _is_partial(self, place: Place) -> bool:
-        """Whether a function stands in a branch, and the others do not bind its name."""
+        """Whether a function stands in a branch, and the other branches do not bind its name."""
         owner, name = place
         bodies = [each.body for each in self._module.classes[owner]] if owner else [self._tree.body]
-        # Most stand in no branch, which is quick to see.
+        # Most stand in no branch, which is quick to check.
         if any(each in body for each in self._module.functions[place] for body in bodies):
             return False
         if owner not in self._sure:
@@ -155,7 +155,7 @@ class _Reader(Collector):
         return ClassPart(node.lineno, node.end_lineno or node.lineno, self._shape(node, self._scopes[id(node)][0]))
 
     def _members(self, qualname: str) -> dict[str, tuple[Binding, ...]]:
-        """What the bodies of a class bind, later ones first, each as it sees it itself."""
+        """Return the bindings in the bodies of a class, later bodies first, each as it sees them itself."""
         found: dict[str, tuple[Binding, ...]] = {}
         for node in reversed(self._module.classes[qualname]):
             for name, bindings in self._bindings(node.body, self._scopes[id(node)][1]).items():
@@ -169,7 +169,7 @@ class _Reader(Collector):
             for name, bounds in lasting.items()
         }
 
-    # Visitors beside those of the collector.
+    # Visitors in addition to those of the collector.
 
     def function(self, node: FunctionNode, scope: Scope, _use: Use) -> None:
         self.push_head(node, scope)
@@ -299,7 +299,7 @@ class _ClassReader(_Reader):
 
 
 class _MembersReader(_ClassReader):
-    """Reads members of a class whose head others read."""
+    """Reads members of a class whose head is read by another reader."""
 
     def __init__(self, node: ast.ClassDef, source: bytes, facts: Facts) -> None:
         super().__init__(node, source, facts)
@@ -316,17 +316,17 @@ class _MembersReader(_ClassReader):
         )
 
     def _read_head(self, node: ast.ClassDef) -> None:
-        """Leave it out."""
+        """Skip the head."""
 
 
 def _of_returns(node: FunctionNode, scope: Scope) -> Chain:
-    assert node.returns is not None  # noqa: S101 - asked by whoever calls
+    assert node.returns is not None  # noqa: S101 - the caller checks this
     is_yielded = _is_entered(node) and has_yield(node.body)
     return yielded(node.returns, scope) if is_yielded else chain_of_annotation(node.returns, scope)
 
 
 def _is_entered(node: FunctionNode) -> bool:
-    """Whether what a function yields is what others get, one at a time."""
+    """Whether a decorator turns a generator into a function whose users get the yielded values one at a time."""
     return bool({last_name(source_of(decorator)) for decorator in node.decorator_list} & _YIELDING)
 
 
@@ -345,7 +345,7 @@ def _base(base: ast.expr, scope: Scope) -> Chain:
 
 
 def _is_left_open(method: FunctionNode) -> bool:
-    """Whether heirs have to say what it does: it is abstract, or has no body to speak of."""
+    """Whether subclasses must define a method: it is abstract, or its body does nothing."""
     statements = [each for each in method.body if not _is_constant(each)]
     decorators = {last_name(source_of(decorator)) for decorator in method.decorator_list}
     return "abstractmethod" in decorators or not statements or is_left_open(method)
@@ -357,7 +357,7 @@ def _is_constant(statement: ast.stmt) -> bool:
 
 
 def _hands_on(call: ast.Call, function: FunctionNode) -> bool:
-    """Whether a call passes on all that the function got, and nothing else."""
+    """Whether a call passes on all arguments of the function, and nothing else."""
     args, kwargs = function.args.vararg, function.args.kwarg
     stars = [each.value for each in call.args if isinstance(each, ast.Starred)]
     doubles = [each.value for each in call.keywords if each.arg is None]
@@ -366,7 +366,7 @@ def _hands_on(call: ast.Call, function: FunctionNode) -> bool:
 
 
 def _guarded(tree: ast.Module) -> frozenset[int]:
-    """The lines of imports that may fail: they are tried, and an error of importing is caught."""
+    """Return the lines of imports that may fail: they stand in a `try` that catches errors of importing."""
     tried = (node for node in walk(tree) if isinstance(node, ast.Try) and any(map(_catches_imports, node.handlers)))
     imports = (part for node in tried for each in node.body for part in walk(each) if isinstance(part, ast.ImportFrom))
     return frozenset(alias.lineno for part in imports for alias in part.names)
@@ -378,7 +378,7 @@ def _catches_imports(clause: ast.ExceptHandler) -> bool:
 
 
 def _imports(tree: ast.Module, guarded: frozenset[int]) -> Iterator[Import]:
-    """The imports of the top level, in order, those under `if` and `try` too."""
+    """Yield the imports of the top level, in order, including those under `if` and `try`."""
     pending: list[ast.AST] = list(reversed(tree.body))
     while pending:
         node = pending.pop()

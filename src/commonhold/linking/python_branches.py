@@ -1,4 +1,4 @@
-"""Python: which names some statements bind whichever way they run, and which only in one branch."""
+"""Python: the names that some statements bind in all cases, as opposed to those bound in one branch only."""
 
 import ast
 from collections.abc import Iterable
@@ -11,7 +11,7 @@ Names = frozenset[str]
 
 
 def surely_bound(body: Iterable[ast.stmt]) -> Names:
-    """The names that are bound once the statements have run to their end."""
+    """Return the names that are bound once the statements have run to their end."""
     return frozenset[str]().union(*map(_by_statement, body))
 
 
@@ -31,7 +31,7 @@ def _by_statement(node: ast.stmt) -> Names:
 
 
 def _by_either(branches: Iterable[Iterable[ast.stmt]]) -> Names:
-    """What every branch binds that goes on to what follows."""
+    """Return the names bound by every branch that continues to the next statement."""
     bodies = [list(branch) for branch in branches]
     found = [surely_bound(body) for body in bodies if not body or not isinstance(body[-1], _LEAVES)]
     return frozenset.intersection(*found) if found else frozenset()

@@ -1,6 +1,7 @@
-"""The summary of a Python file: of its text, or of another text of the same file, of which only what differs is read.
+"""The summary of a Python file; after an edit, only the differing parts of the text are read.
 
-A file is a row of chunks, see `python_pieces.py`. What statements know of each other are facts, see `facts.py`.
+A file is a sequence of chunks, see `python_pieces.py`. The knowledge of statements about each other is kept as facts,
+see `facts.py`.
 """
 
 import ast
@@ -18,22 +19,22 @@ from commonhold.regions.python_ast import UNREADABLE, parse_module
 from commonhold.semantics.scopes import binds_of
 
 _LANGUAGE: Final = "python"
-# A byte order mark, or a comment in the first two lines that may name another encoding than Python's own.
+# A byte order mark, or a comment in the first two lines that may declare another encoding than UTF-8.
 _ENCODED: Final = re.compile(
     rb"\xef\xbb\xbf|(?:[^\r\n]*(?:\r\n?|\n))?[ \t\f]*#[^\r\n]*coding(?![:=][ \t]*utf-8(?![-\w.]))"
 )
 _LINE_END: Final = b"\n"
-# The indent of the next line that is more than a comment.
+# The indent of the next line that is not blank and not a comment.
 _NEXT_INDENT: Final = re.compile(rb"(?:[ \t]*(?:#[^\n]*)?\r?\n)*([ \t]*)[^\s#]")
-# So many chunks may be looked for in vain before all the rest is read anew.
+# After so many failed searches for chunks, all the rest is read anew.
 _MOST_LOST: Final = 16
 
 
 def summarise_python(source: bytes) -> Summary:
-    """The summary of a Python file. Never raises: what does not parse offers nothing, with the reason."""
+    """Return the summary of a Python file. Never raises: a file that does not parse offers nothing, with the reason."""
     try:
         tree = parse_module(source)
-        # In another encoding lines are not those of the bytes.
+        # In other encodings, lines of the text differ from lines of the bytes.
         is_plain = not _ENCODED.match(source)
         pieces = _pieces_of(tree, source) if is_plain else [Piece(source, 0, 1, tree.body)]
         rows = [_facts_of(piece) for piece in pieces]
@@ -51,13 +52,13 @@ def _pieces_of(tree: ast.Module, source: bytes) -> Sequence[Piece]:
 
 
 def update_python(before: Summary, source: bytes) -> Summary:
-    """As `summarise_python`, at the cost of what is different from the text that has the summary `before`."""
+    """Do the same as `summarise_python`, at the cost of the differences from the text with the summary `before`."""
     updated = _updated(before, source) if isinstance(before, PartedSummary) and not _ENCODED.match(source) else None
     return summarise_python(source) if updated is None else updated
 
 
 def _updated(before: PartedSummary, source: bytes) -> PartedSummary | None:
-    """The summary; None where what differs cannot be read by itself."""
+    """Return the summary; None if the differing parts cannot be read separately."""
     try:
         row = _Row(before, source).found()
         owns = [each.facts if isinstance(each, Chunk) else _facts_of(each) for each in row]
@@ -88,7 +89,7 @@ def _read(piece: Piece, own: Facts, facts: Facts) -> Chunk:
     return Chunk(piece.text, piece.lines, own, part, piece.inside, piece.opens)
 
 
-# What the statements know of each other.
+# The facts that statements know of each other.
 
 
 def _facts_of(piece: Piece) -> Facts:
@@ -98,7 +99,7 @@ def _facts_of(piece: Piece) -> Facts:
 
 
 def _facts_now(before: PartedSummary, owns: Sequence[Facts]) -> tuple[Facts, frozenset[str]]:
-    """The facts about all names of the file, and the names about which they are not what they were."""
+    """Return the facts about all names of the file, and the names whose facts have changed."""
     was = [chunk.facts for chunk in before.chunks]
     kept = set(map(id, owns)) & set(map(id, was))
     lost, new = ([each for each in row if id(each) not in kept] for row in (was, owns))
@@ -117,26 +118,26 @@ def _united(row: Iterable[Facts]) -> Facts:
     return found
 
 
-# The chunks that a text consists of.
+# The chunks of a text.
 
 
 class _Row:
-    """Finds the chunks of another text that are still there, in order, and reads what stands between them."""
+    """Finds the chunks of another text that still exist, in order, and reads the text between them."""
 
     def __init__(self, before: PartedSummary, source: bytes) -> None:
         self._chunks = before.chunks
         self._source = source
-        # A name that was bound twice may be so again.
+        # A name that was bound twice may be bound twice again.
         self._alone: Alone = lambda name: len(before.facts.get(name, ())) <= 1
 
     def found(self) -> list[Chunk | Piece]:
-        """All of the text. Raises what `ast.parse` does."""
+        """Return the pieces of the whole text. Raises the errors of `ast.parse`."""
         head, start = self._same_from_start()
         tail, end = self._same_from_end(head, start)
         top = self._chunks[:head]
         row = [*top, *self._between(head, tail, start, end)]
         if tail < len(self._chunks) and not _may_follow(row[-1] if row else None, self._chunks[tail]):
-            # What the rest stands in has become another class.
+            # The class around the rest has changed.
             while tail < len(self._chunks) and self._chunks[tail].inside:
                 end += len(self._chunks[tail].text)
                 tail += 1
@@ -176,7 +177,7 @@ class _Row:
         yield from self._read(start, end, last)
 
     def _read(self, start: int, end: int, last: Chunk | Piece | None) -> list[Piece]:
-        """The pieces of what stands between two places, which may be inside a class that is open above."""
+        """Return the pieces of the text between two places, which may be inside a class that was opened above."""
         return parsed(self._source[start:end], last.opens if last else None, self._alone)
 
 
@@ -186,7 +187,7 @@ def _may_follow(last: Chunk | Piece | None, chunk: Chunk) -> bool:
 
 
 def _goes_on(chunk: Chunk, source: bytes, at: int) -> bool:
-    """Whether the text below a chunk is deeper than its statements, and so belongs to the last of them."""
+    """Whether the text below a chunk is indented more than its statements, and so belongs to the last of them."""
     found = _NEXT_INDENT.match(source, at)
     indent = chunk.opens.indent if chunk.opens else b""
     return found is not None and found[1] != indent and found[1].startswith(indent)
@@ -199,7 +200,7 @@ def _is_at(chunk: Chunk, source: bytes, at: int) -> bool:
 
 
 def _found(chunk: Chunk, source: bytes, start: int, end: int) -> int:
-    """Where a chunk stands on lines of its own; -1 where it does not."""
+    """Return the place of a chunk on lines of its own; -1 if there is none."""
     at = source.find(chunk.text, start, end)
     is_whole = at == start or source[at - 1 : at] == _LINE_END
     return at if is_whole and _is_at(chunk, source, at) else -1

@@ -10,9 +10,9 @@ _INIT = "__init__"
 
 
 def python_modules(library: Library, path: str, name: str) -> tuple[str, ...]:
-    """The file of a module, as it is named in the file at `path`; nothing for one that is not of this repository.
+    """Return the file of a module, as named in the file at `path`; empty if it is not of this repository.
 
-    Where a name fits several files (two projects in one repository), those nearest to `path` are meant.
+    If a name fits several files (two projects in one repository), those nearest to `path` are meant.
     """
     level = len(name) - len(name.lstrip("."))
     if level:
@@ -22,7 +22,7 @@ def python_modules(library: Library, path: str, name: str) -> tuple[str, ...]:
 
 
 def python_submodules(library: Library, path: str, name: str) -> tuple[str, ...]:
-    """The file of a module inside the package whose file is at `path`."""
+    """Return the file of a module inside the package whose file is at `path`."""
     is_package = posixpath.splitext(posixpath.basename(path))[0] == _INIT
     return _relative(library.paths, path, 1, name) if is_package else ()
 
@@ -40,7 +40,7 @@ def _relative(paths: Collection[str], path: str, level: int, name: str) -> tuple
 
 @lru_cache(maxsize=8)
 def _by_name(paths: frozenset[str]) -> Mapping[str, Sequence[str]]:
-    """The files by every name that some folder on the search path gives them: one that is no package itself."""
+    """Return the files by every name that a folder on the search path, itself no package, may give them."""
     packages = {
         posixpath.dirname(each) for each in paths if posixpath.basename(each) in (f"{_INIT}.py", f"{_INIT}.pyi")
     }
@@ -56,6 +56,6 @@ def _by_name(paths: frozenset[str]) -> Mapping[str, Sequence[str]]:
 
 
 def _shared(one: str, other: str) -> tuple[int, int]:
-    """How near two paths are: folders in common, and then how short the way is."""
+    """Return how near two paths are: first the common folders, then the shortness of the way."""
     common = posixpath.commonpath((one, other))
     return len(common.split("/")) if common else 0, -len(one)

@@ -1,11 +1,12 @@
-"""The pieces that the text of a Python file consists of, each a text that Python parses by itself.
+"""The pieces of a Python file's text, each a text that Python parses by itself.
 
-They are whole statements of the top level. Where one ends no bracket, string or line is open, so that what stands above
-has no bearing on how the text below is parsed: texts that parse one by one parse, joined, to all their statements.
+They are whole statements of the top level. At the end of a piece no bracket, string or line is open, so the text above
+has no effect on how the text below is parsed: if texts parse one by one, the joined text parses to all their
+statements.
 
-So it is in a class of the top level. Its head is a piece, with the first members; further ones are pieces that parse
-below the like of the head. It has to be the only class of its name, and all that makes its shape has to stand in the
-head; else it is a statement like any.
+The same applies in a class of the top level. Its head is a piece, with the first members; further members are pieces
+that parse below a copy of the head. The class must be the only one of its name, and all that makes its shape must stand
+in the head; else it is an ordinary statement.
 """
 
 import ast
@@ -20,7 +21,7 @@ from commonhold.semantics import fields
 from commonhold.semantics.expressions import dotted
 from commonhold.semantics.scopes import declared
 
-# Where a text ends with one of these, its last line may go on.
+# If a text ends with one of these, its last line may continue.
 _JOINED: Final = (b"\\\n", b"\\\r\n", b"\\\r")
 _INDENT: Final = re.compile(rb"[ \t]+")
 # Shorter definitions, and other statements, share a piece.
@@ -32,9 +33,9 @@ Alone = Callable[[str], bool]
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """The text of some statements, and what was parsed of it; `first` is its first line, as the statements count.
+    """The text of some statements, and its parsed form; `first` is its first line, in their line numbers.
 
-    Where it is `inside` a class, or `opens` one, that class with those of its members is the only statement.
+    If it is `inside` a class, or `opens` one, that class with these members is the only statement.
     """
 
     text: bytes
@@ -46,7 +47,7 @@ class Piece:
 
     @property
     def node(self) -> ast.ClassDef:
-        """The class that it opens, or is inside."""
+        """Return the class that it opens, or is inside."""
         (node,) = self.statements
         assert isinstance(node, ast.ClassDef)  # noqa: S101 - see above
         return node
@@ -54,7 +55,7 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class _Run:
-    """Statements that share a piece, by their indices, and where its text begins and what line is below it."""
+    """Statements that share a piece, by their indices, with the place where its text begins and the line below it."""
 
     begin: int
     end: int
@@ -66,12 +67,12 @@ class _Run:
 
 
 def pieces_of(body: Sequence[ast.stmt], source: bytes, alone: Alone) -> list[Piece]:
-    """The statements of a whole file in pieces."""
+    """Return the statements of a whole file in pieces."""
     return list(_pieces(body, source.splitlines(keepends=True), 1, alone))
 
 
 def parsed(text: bytes, inside: Opening | None, alone: Alone) -> list[Piece]:
-    """The pieces of a part of a file that may begin inside a class. Raises what `ast.parse` does."""
+    """Return the pieces of a part of a file that may begin inside a class. Raises the errors of `ast.parse`."""
     if not text:
         return []
     above = inside.text if inside else b""
@@ -84,7 +85,7 @@ def parsed(text: bytes, inside: Opening | None, alone: Alone) -> list[Piece]:
 
 
 def parsed_again(chunk: Chunk) -> Piece:
-    """What a chunk was read from. Raises what `ast.parse` does."""
+    """Return the piece from which a chunk was read. Raises the errors of `ast.parse`."""
     above = chunk.inside.text if chunk.inside else b""
     body = parse_module((above + chunk.text).decode()).body
     if isinstance(body[0], ast.ClassDef) and chunk.inside:
@@ -93,14 +94,14 @@ def parsed_again(chunk: Chunk) -> Piece:
 
 
 def are_joined(pieces: Iterable[Piece]) -> bool:
-    """Whether one of them may go on in the next, whatever was parsed of it."""
+    """Whether one of them may continue in the next, although it was parsed alone."""
     return any(piece.text.endswith(_JOINED) for piece in pieces)
 
 
 def _pieces(body: Sequence[ast.stmt], lines: Sequence[bytes], first: int, alone: Alone) -> Iterator[Piece]:
-    """The statements of a text, from its line `first` on, in pieces that end where lines end.
+    """Yield the statements of a text, from its line `first` on, in pieces that end where lines end.
 
-    Comments belong to what stands above them.
+    Comments belong to the statement above them.
     """
     openings = [_opening(each, lines, alone) for each in body]
 
@@ -118,9 +119,9 @@ def _pieces(body: Sequence[ast.stmt], lines: Sequence[bytes], first: int, alone:
 
 
 def _pieces_below(body: Sequence[ast.stmt], lines: Sequence[bytes], inside: Opening, alone: Alone) -> Iterator[Piece]:
-    """The pieces of a text that stands below the like of the first lines of a class."""
+    """Yield the pieces of a text that stands below a copy of the first lines of a class."""
     (node, *rest), first = body, 1 + _lines_in(inside.text)
-    assert isinstance(node, ast.ClassDef)  # noqa: S101 - it is one that we wrote
+    assert isinstance(node, ast.ClassDef)  # noqa: S101 - this code wrote it
     if len(node.body) > 1 or not rest:
         if (rest and not _begins(rest[0], lines)) or declared(node.body)[0]:
             raise ValueError(inside)
@@ -135,7 +136,7 @@ def _pieces_below(body: Sequence[ast.stmt], lines: Sequence[bytes], inside: Open
 def _pieces_of_class(
     node: ast.ClassDef, lines: Sequence[bytes], place: _Run, inside: Opening | None, opens: Opening
 ) -> Iterator[Piece]:
-    """The members of a class, with its head where they are not `inside` it, in pieces."""
+    """Yield the members of a class in pieces, with its head unless they are `inside` it."""
     body = node.body
 
     def is_cut(index: int, above: int) -> bool:
@@ -149,7 +150,7 @@ def _pieces_of_class(
 
 
 def _runs(body: Sequence[ast.stmt], first: int, below: int, is_cut: Callable[[int, int], bool]) -> Iterator[_Run]:
-    """Runs of statements; `is_cut` says whether one begins with a statement that has so many lines above it."""
+    """Yield runs of statements; `is_cut` says whether one begins at a statement with so many lines above it."""
     begin = 0
     for index, statement in enumerate(body):
         line = _first_line(statement)
@@ -161,13 +162,13 @@ def _runs(body: Sequence[ast.stmt], first: int, below: int, is_cut: Callable[[in
 
 
 def _opening(node: ast.stmt, lines: Sequence[bytes], alone: Alone) -> Opening | None:
-    """What opens a class whose members can be told apart; None for any other statement.
+    """Return the opening of a class whose members can be separated; None for any other statement.
 
-    Those of a class that makes a constructor of its fields, or declares names global, say something of it.
+    The members affect their class if it generates a constructor from fields, or declares names global.
     """
     if not isinstance(node, ast.ClassDef) or getattr(node, "type_params", None) or not alone(node.name):
         return None
-    # All that members see of a base is its root.
+    # Members see only the root of a base.
     bases = [dotted(base.value if isinstance(base, ast.Subscript) else base) for base in node.bases]
     has_fields = fields.is_dataclass(node) or fields.is_named_tuple(node)
     found = _INDENT.match(lines[_first_line(node.body[0]) - 1])
@@ -178,7 +179,7 @@ def _opening(node: ast.stmt, lines: Sequence[bytes], alone: Alone) -> Opening | 
 
 
 def _with_body(node: ast.ClassDef, body: Sequence[ast.stmt]) -> ast.ClassDef:
-    """A class with only some of its members."""
+    """Return a class with only some of its members."""
     last = node if not body or body[-1] is node.body[-1] else body[-1]
     made = ast.ClassDef(node.name, node.bases, node.keywords, [*body], node.decorator_list)
     made.lineno, made.col_offset, made.end_lineno = node.lineno, node.col_offset, last.end_lineno

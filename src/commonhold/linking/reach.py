@@ -1,4 +1,4 @@
-"""How far a change of a definition reaches: who uses it, who uses those, and so on, in any file."""
+"""How far a change of a definition reaches: its users, their users, and so on, in any file."""
 
 from collections import deque
 from collections.abc import Iterable
@@ -10,7 +10,7 @@ from commonhold.linking.library import Library
 from commonhold.semantics.references import Use
 
 MOST: Final = 500
-"""How many definitions are looked at, unless the caller says otherwise."""
+"""How many definitions are examined, unless the caller passes another limit."""
 
 Definition = tuple[str, str]
 """A path and a qualified name, which is empty for the top level of the file."""
@@ -18,9 +18,9 @@ Definition = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Reached:
-    """A definition that depends on another, `target`, by the uses in `uses`, the nearest way there is.
+    """A definition that depends on another, `target`, by the uses in `uses`, on the shortest way.
 
-    `depth` is 1 for what uses the definition that was asked about. `is_sure`: each use on the way was tied.
+    `depth` is 1 for users of the requested definition. `is_sure`: each use on the way was resolved.
     """
 
     path: str
@@ -32,18 +32,18 @@ class Reached:
 
     @property
     def place(self) -> Definition:
-        """What it is."""
+        """The definition itself."""
         return self.path, self.qualname
 
     @property
     def line(self) -> int:
-        """Where it uses the other first."""
+        """The line of its first use of the other."""
         return min(each.line for each in self.uses)
 
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """What depends on some definitions, the nearest first. `is_cut`: there is more, which was not looked for."""
+    """The definitions that depend on some others, the nearest first. `is_cut`: there are more, not searched for."""
 
     starts: tuple[Definition, ...]
     reached: tuple[Reached, ...] = ()
@@ -51,9 +51,9 @@ class Reach:
 
 
 def reach(library: Library, starts: Iterable[Definition], depth: int, most: int = MOST) -> Reach:
-    """Follow the uses for `depth` steps. Each definition is there once, by its nearest way; sure ones go before others.
+    """Follow the uses for `depth` steps. Each definition appears once, by its shortest way; sure ones come first.
 
-    What only a name says is followed no further: from there it would be guesses upon guesses.
+    A use that is only known by name is not followed: further steps would be guesses upon guesses.
     """
     begun = tuple(dict.fromkeys(starts))
     seen = dict.fromkeys(begun, 0)
@@ -75,7 +75,7 @@ def reach(library: Library, starts: Iterable[Definition], depth: int, most: int 
 
 
 def _users(library: Library, target: Definition, depth: int) -> list[Reached]:
-    """Who uses a definition, each with all its uses; the sure ones first."""
+    """Return the users of a definition, each with all its uses; the sure ones first."""
     grouped: dict[Definition, list[Dependent]] = {}
     for use in dependents(library, *target):
         grouped.setdefault((use.path, use.qualname), []).append(use)
@@ -89,7 +89,7 @@ def _users(library: Library, target: Definition, depth: int) -> list[Reached]:
 
 
 def _only_imports(place: Definition, uses: list[Dependent]) -> bool:
-    """Whether it is the import that a definition in the same file has the name from."""
+    """Whether the place is only the import from which a definition in the same file has the name."""
     return not place[1] and all(use.use is Use.IMPORT for use in uses)
 
 

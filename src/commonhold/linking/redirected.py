@@ -1,6 +1,6 @@
-"""Names that lead elsewhere than before, though what they led to is as it was.
+"""Names that lead to another definition than before, although the old one is unchanged.
 
-An import that is turned to another file, a method that comes between a class and its base.
+Examples are an import that now points to another file, and a method that comes between a class and its base.
 """
 
 from collections.abc import Iterable, Iterator
@@ -24,7 +24,7 @@ _KNOWN: Final = frozenset({What.MODULE, What.OUTSIDE})
 
 @dataclass(frozen=True, slots=True)
 class _Turn:
-    """A name of the file at `path` that leads elsewhere, and what it is used by."""
+    """A name of the file at `path` that leads to another definition, and the name by which it is used."""
 
     path: str
     qualname: str
@@ -33,7 +33,7 @@ class _Turn:
 
 
 def redirected(states: States, paths: Iterable[str]) -> Iterator[Concern]:
-    """Whoever reaches something else by a name of these files. What is only gone, `withdrawn` tells."""
+    """Yield the uses that reach another definition by a name of these files. `withdrawn` covers names that are gone."""
     for path in paths:
         before, after = states.old.library.summary(path), states.new.library.summary(path)
         if before is not None and after is not None and not before.problem and not after.problem:
@@ -42,7 +42,7 @@ def redirected(states: States, paths: Iterable[str]) -> Iterator[Concern]:
 
 
 def _turned(path: str, before: Summary, after: Summary) -> Iterator[_Turn]:
-    """The names that a file took from another, and takes from a third now, or defines itself."""
+    """Yield the names that a file imported, and now imports from another file, or defines itself."""
     for name, old in before.imported.items():
         new = after.imported.get(name)
         if new is None and name in after.offered and old.is_public:
@@ -52,7 +52,7 @@ def _turned(path: str, before: Summary, after: Summary) -> Iterator[_Turn]:
 
 
 def _between(path: str, before: Summary, after: Summary) -> Iterator[_Turn]:
-    """The methods that are new in a class that was there: what its bases have under their names is hidden."""
+    """Yield the new methods of an existing class: they hide the methods of that name in its bases."""
     for offer in after.offers:
         owner = before.offered.get(offer.owner)
         is_method = offer.sort is Sort.FUNCTION and owner is not None and owner.sort is Sort.CLASS

@@ -1,7 +1,7 @@
-"""Tying names and chains to what they stand for, across files.
+"""Resolve names and chains to definitions, across files.
 
-What is not plain to see is UNKNOWN, what lies in another distribution is OUTSIDE. One resolver serves one state of a
-repository; it remembers what it found.
+A target that is not certain is UNKNOWN, a target in another distribution is OUTSIDE. One resolver serves one state of a
+repository; it caches its results.
 """
 
 from collections.abc import Iterator
@@ -23,7 +23,7 @@ from commonhold.semantics.module import Sort
 from commonhold.semantics.references import BUILTINS, ITSELF, Receiver, Reference, Use
 
 _DEEPEST: Final = 24
-_MOST_HANDS: Final = 48  # through which a name may come, one file importing it from the next
+_MOST_HANDS: Final = 48  # over how many imports a name may come, one file importing it from the next
 _OF_SORT: Final = {Sort.FUNCTION: What.FUNCTION, Sort.CLASS: What.CLASS, Sort.VALUE: What.VALUE}
 _HOOK: Final = "__getattr__"
 _FIXTURES: Final = "conftest.py"
@@ -31,10 +31,10 @@ _WRITES_NAMES: Final = frozenset({"exec", "globals", "star import", MADE_NAMES})
 
 
 class Resolver:
-    """Resolves names in one state of a repository. Never raises; circles end as UNKNOWN."""
+    """Resolves names in one state of a repository. Never raises; cycles end as UNKNOWN."""
 
     def __init__(self, library: Library) -> None:
-        """Look things up in `library`, which must not change meanwhile."""
+        """Look names up in `library`, which must not change meanwhile."""
         self.library = library
         self._names: dict[tuple[str, str], Thing] = {}
         self._chains: dict[tuple[str, Chain], Thing] = {}
@@ -43,8 +43,8 @@ class Resolver:
 
     @cached_property
     def lineage(self) -> Lineage:
-        """Who inherits from whom."""
-        me = proxy(self)  # else the two would keep each other, and all that they have seen
+        """The inheritance between classes."""
+        me = proxy(self)  # else the two would keep each other, and their caches, alive
 
         def follow(path: str, chain: Chain) -> Thing:
             thing: Thing = me.chain(path, chain)
@@ -53,7 +53,7 @@ class Resolver:
         return Lineage(self.library, follow)
 
     def use(self, path: str, reference: Reference) -> Thing:
-        """What a reference in the file at `path` means."""
+        """Return the target of a reference in the file at `path`."""
         if reference.name == ITSELF:
             return self.chain(path, reference.chain)
         if reference.use is Use.FIXTURE:
@@ -63,7 +63,7 @@ class Resolver:
         return self._bare(path, reference)
 
     def callee(self, path: str, reference: Reference) -> Thing:
-        """What a call runs: where a name only stands for a class or a function, that."""
+        """Return the code that a call runs: if a name only stands for a class or a function, that."""
         thing = self.use(path, reference)
         value = self._value(thing) if thing.what is What.VALUE and reference.shape is not None else thing
         return value if value.what in (What.CLASS, What.FUNCTION) and not value.layers else thing
@@ -76,17 +76,17 @@ class Resolver:
         return self.name(path, reference.name)
 
     def name(self, path: str, name: str) -> Thing:
-        """What a name means at the top level of a file; a qualified name means a member of a class."""
+        """Return the meaning of a name at the top level of a file; a qualified name means a member of a class."""
         place = path, name
         if place not in self._names:
-            self._names[place] = UNKNOWN  # what it is while a circle comes back to it
+            self._names[place] = UNKNOWN  # the answer if a cycle comes back to this name
             self._hands += 1
             self._names[place] = self._find(path, name) if self._hands < _MOST_HANDS else UNKNOWN
             self._hands -= 1
         return self._names[place]
 
     def chain(self, path: str, chain: Chain) -> Thing:
-        """What a chain in the file at `path` leads to."""
+        """Return the target of a chain in the file at `path`."""
         place = path, chain
         if place not in self._chains:
             self._chains[place] = UNKNOWN
@@ -96,7 +96,7 @@ class Resolver:
         return self._chains[place]
 
     def attribute(self, thing: Thing, name: str) -> Thing:
-        """What an attribute of a thing is."""
+        """Return the target of a thing's attribute."""
         owner = self._value(thing)
         if owner.layers:
             return OUTSIDE
@@ -128,7 +128,7 @@ class Resolver:
 
     def _imported(self, path: str, taken: Import) -> Thing:
         if not taken.module:
-            return self.name(path, taken.member)  # another name for what the file has itself
+            return self.name(path, taken.member)  # another name for a definition of the same file
         modules = self._linkage(path).modules(self.library, path, taken.module)
         if not modules:
             return self._inside(path, taken)
@@ -137,7 +137,7 @@ class Resolver:
         return UNKNOWN if taken.is_guarded and found.what is What.NOTHING else found
 
     def _inside(self, path: str, taken: Import) -> Thing:
-        """What a package without a file of its own holds; else it is not of this repository."""
+        """Return a module of a package without a file of its own; else OUTSIDE."""
         if taken.member:
             glue = "" if taken.module.endswith(".") else "."
             return self._module(path, f"{taken.module}{glue}{taken.member}")
@@ -176,19 +176,19 @@ class Resolver:
         return NOTHING if is_seen else UNKNOWN
 
     def _is_hidden(self, path: str, name: str) -> bool:
-        """Whether a file keeps a name to itself."""
+        """Whether a file hides a name from others."""
         summary = self._summary(path)
         if summary is None or summary.exports is None or not linkage_of(summary.language).hides:
             return False
         return name not in summary.exports
 
     def _is_builtin(self, path: str, name: str, found: Thing) -> bool:
-        """Whether a name only means what it means everywhere: it is no attribute of the module."""
+        """Whether a name is only the builtin: it is no attribute of the module."""
         summary = self._summary(path)
         return found.what is What.OUTSIDE and name in BUILTINS and name not in (summary.imported if summary else ())
 
     def _is_closed(self, path: str) -> bool:
-        """Whether all names of a file are plain to see."""
+        """Whether all names of a file are known."""
         summary = self._summary(path)
         if summary is None or summary.problem or _HOOK in summary.offered or linkage_of(summary.language).is_made:
             return False
@@ -213,7 +213,7 @@ class Resolver:
         return thing
 
     def _start(self, path: str, chain: Chain) -> tuple[Thing, list[str]]:
-        """What the first steps name, and the others, last first. A folder without a file of its own is no thing."""
+        """Return the target of the first steps, and the others, last first. A folder without a file is no target."""
         thing, steps = self._root(path, chain[0]), list(reversed(chain[1:]))
         folder = self._folder(path, chain[0]) if thing.what is What.OUTSIDE else ""
         for count, step in enumerate(chain[1:] if folder else (), start=2):
@@ -224,7 +224,7 @@ class Resolver:
         return thing, steps
 
     def _folder(self, path: str, root: str) -> str:
-        """What a root names by an import of a whole module."""
+        """Return the module that a root names by an import of the whole module; else empty."""
         word, _, rest = root.partition(" ")
         if rest:
             return rest if word == "import" else ""
@@ -233,7 +233,7 @@ class Resolver:
         return taken.module if taken and not taken.member else ""
 
     def _is_imported(self, path: str, folder: str, name: str) -> bool:
-        """Whether a file imports this very module."""
+        """Whether a file imports exactly this module."""
         summary = self._summary(path)
         uses = summary.uses_by_name.get(name, ()) if summary else ()
         return any(use.use is Use.IMPORT and use.chain == (f"import {folder}",) for use in uses)
@@ -252,7 +252,7 @@ class Resolver:
         return replace(found, what=What.CLASS if word == "cls" else What.INSTANCE, receiver=_RECEIVERS[word])
 
     def _dotted(self, path: str, name: str) -> Thing:
-        """A module, or the class of one that a string names."""
+        """Return a module, or the class in a module, that a string names."""
         module = self._module(path, name)
         owner, _, member = name.rpartition(".")
         if module.what is What.MODULE or not owner.strip("."):
@@ -275,7 +275,7 @@ class Resolver:
         return self.attribute(thing, step)
 
     def _element(self, thing: Thing, step: str) -> Thing:
-        """What a thing gives by an index, or to a loop; a class with type arguments is still the class."""
+        """Return a thing's element by index, or in a loop; a class with type arguments is still the class."""
         thing = self._value(thing)
         if thing.what is What.CLASS:
             return thing if step == ELEMENT and self.lineage.of(thing.place).is_closed else UNKNOWN
@@ -295,7 +295,7 @@ class Resolver:
         return self._given(thing) if thing.what is What.FUNCTION else thing if thing.what is What.OUTSIDE else UNKNOWN
 
     def _given(self, thing: Thing) -> Thing:
-        """What a function, or a value, is known to give."""
+        """Return the known result of a function, or the known value."""
         if thing.offer is None or not thing.offer.gives:
             return UNKNOWN
         gives = thing.offer.gives
@@ -318,7 +318,7 @@ class Resolver:
         return thing if given.what in (What.UNKNOWN, What.NOTHING) else given
 
     def _value(self, thing: Thing) -> Thing:
-        """What something is when an attribute of it is asked for."""
+        """Return the object on which an attribute of a thing is looked up."""
         if thing.what is What.VALUE:
             return self._given(thing)
         if thing.what is What.FUNCTION and thing.offer and is_property(thing.offer):
@@ -346,7 +346,7 @@ class Resolver:
         return None
 
     def _fixture(self, path: str, name: str) -> Thing:
-        """The nearest test fixture of this name: in the file, else in a `conftest.py` above it."""
+        """Return the nearest test fixture of this name: in the file, else in a `conftest.py` above it."""
         for place in _fixture_files(path):
             summary = self._summary(place)
             offer = summary.offered.get(name) if summary else None
@@ -364,7 +364,7 @@ def _fixture_files(path: str) -> Iterator[str]:
 
 
 def _is_made(name: str) -> bool:
-    """Whether Python itself gives every module something of such a name."""
+    """Whether Python itself gives every module an attribute with such a name."""
     return name.startswith("__") and name.endswith("__")
 
 
@@ -375,7 +375,7 @@ _LAYERS: Final = frozenset({COLLECTION, MAPPING})
 
 
 def _inside(held: Thing, step: str) -> Thing:
-    """An element of a collection, or what a method of one gives."""
+    """Return an element of a collection, or the result of one of its methods."""
     is_mapping = held.layers[-1] == MAPPING
     if step == ELEMENT or step in _GIVE_ONE or (step == EACH and not is_mapping):
         return replace(held, layers=held.layers[:-1])

@@ -1,4 +1,4 @@
-"""What a file offers otherwise than before, be it only to a type checker; on which lines makes no difference."""
+"""Changes of a file's interface, even those that only a type checker sees; a move to other lines is none."""
 
 from collections.abc import Iterator
 
@@ -7,7 +7,7 @@ from commonhold.linking.summary import Offer, Summary
 
 
 def is_restated(before: Summary, after: Summary) -> bool:
-    """Whether a file offers something else than before; costs what the two do not share."""
+    """Whether the interface of a file changed; costs only the parts that the two do not share."""
     if isinstance(before, PartedSummary) and isinstance(after, PartedSummary) and _have_same_contracts(before, after):
         return False
     return stated(before) != stated(after)
@@ -21,12 +21,12 @@ def _have_same_contracts(before: PartedSummary, after: PartedSummary) -> bool:
 
 
 def stated(summary: Summary) -> tuple[object, ...]:
-    """What a file offers, wherever in it that stands."""
+    """Return the interface of a file, without its lines."""
     return *map(_timeless, summary.offers), *((each.name, each.module, each.member) for each in summary.imports)
 
 
 def restated(before: Summary | None, after: Summary | None) -> Iterator[Offer]:
-    """What came, went or became other: as it was, and as it is."""
+    """Yield the offers that were added, removed or changed: as they were, and as they are."""
     for one, other in ((before, after), (after, before)):
         for offer in one.offers if one else ():
             if other is None or _is_other(offer, other.offered.get(offer.qualname)):

@@ -1,7 +1,7 @@
-"""What one file offers to the others, and what it uses of them: enough to tie files together without their text.
+"""The names that one file offers to others and uses of them: enough to link files without their text.
 
-A summary is made from the bytes alone and does not know its path, so that equal files, wherever they lie and in
-whichever revision, have one summary, kept by their content hash.
+A summary is computed from the bytes alone and does not know its path, so equal files in any place and revision have one
+summary, cached by their content hash.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,19 +15,19 @@ from commonhold.semantics.interface import CallableInterface, Params
 from commonhold.semantics.module import Sort
 from commonhold.semantics.references import Marker, Reference
 
-# Raised whenever a summary of the same bytes would come out differently: what is kept on disk is then made anew.
+# Raise it whenever a summary of the same bytes would come out differently: the cache on disk is then rebuilt.
 EDITION: Final = 5
 STAR: Final = "*"
-# A marker: the file has names that are written nowhere in it, those that a macro or a computed export makes.
+# A marker: the file has names that are written nowhere in it: a macro or a computed export generates them.
 MADE_NAMES: Final = "made names"
 
 
 @dataclass(frozen=True, slots=True)
 class ClassShape:
-    """What a class statement says besides its members. `bases` are chains to what it inherits from, in order.
+    """The content of a class statement besides its members. `bases` are chains to its base classes, in order.
 
     `texts` are the bases as written, `fields` the parameters that a generated constructor takes for this class's own
-    fields (None: no constructor is generated). `is_open`: attributes may come from where nobody sees them.
+    fields (None: no constructor is generated). `is_open`: attributes may come from unknown code.
     """
 
     bases: tuple[Chain, ...] = ()
@@ -42,10 +42,10 @@ class ClassShape:
 class Offer:
     """A name that a file defines: `qualname` as in region keys, without ordinals; `line` is counted from 1.
 
-    `signatures` are those of a function, several for overloads; with `self` or its like where the language writes it.
-    `gives` is what a call of a function gives, or what a value is. `forwards`: the function passes all its arguments on
-    to what this chain names. `is_sole`: nothing else in the file binds the name. `is_left_open`: a method that only
-    raises, or is abstract, for heirs to define. `is_partial`: a function that is defined in one branch, say for one
+    `signatures` are those of a function, several for overloads; with `self` or its equivalent if the language writes
+    it. `gives` is the result of a function, or the value. `forwards`: the function passes all its arguments on to the
+    target of this chain. `is_sole`: nothing else in the file binds the name. `is_left_open`: a method that only raises,
+    or is abstract, for subclasses to define. `is_partial`: a function that is defined in one branch, say for one
     platform, and not in the other. `end_line` is the last line.
     """
 
@@ -74,11 +74,10 @@ class Offer:
 
 @dataclass(frozen=True, slots=True)
 class Import:
-    """A name that the top level of a file takes from another: `module` as written (`.core`, `./x`, `a::b`).
+    """A name that the top level of a file imports: `module` as written (`.core`, `./x`, `a::b`).
 
-    `member` is the name over there, empty where the module itself is bound, `*` for all of its names (`name` is empty
-    then). `is_public`: others may take it from here (a re-export). `is_guarded`: the file is
-    ready for it not to be there.
+    `member` is the name in that module, empty if the module itself is bound, `*` for all of its names (`name` is empty
+    then). `is_public`: other files may import it from here (a re-export). `is_guarded`: the file handles its absence.
     """
 
     name: str
@@ -91,9 +90,9 @@ class Import:
 
 @dataclass(frozen=True)
 class Summary:
-    """One file. `exports` is the list of public names where the file gives one (`__all__`).
+    """One file. `exports` is the list of public names if the file gives one (`__all__`).
 
-    `problem` says why nothing could be read; all else is empty then.
+    `problem` says why nothing could be read; all other fields are empty then.
     """
 
     language: str
@@ -106,7 +105,7 @@ class Summary:
 
     @property
     def flat(self) -> "Summary":
-        """The same as one plain value, however it was put together."""
+        """Return the same summary as one plain value, however it was made."""
         return self
 
     @cached_property
@@ -121,7 +120,7 @@ class Summary:
 
     @cached_property
     def used_names(self) -> frozenset[str]:
-        """Every name that is used, or taken from another file."""
+        """Every name that is used, or imported from another file."""
         taken = (each.member or each.module.rpartition(".")[2] for each in self.imports)
         return frozenset(use.name for use in self.uses).union(taken)
 
@@ -131,7 +130,7 @@ class Summary:
         return by_name(self.uses)
 
     def definition_at(self, line: int) -> str:
-        """The qualified name of the innermost definition that a line lies in; empty at the top level."""
+        """Return the qualified name of the innermost definition around a line; empty at the top level."""
         around = [
             offer for offer in self.offers if offer.sort is not Sort.VALUE and offer.line <= line <= offer.end_line
         ]
@@ -144,7 +143,7 @@ class Summary:
 
 
 def by_name(uses: Iterable[Reference]) -> Mapping[str, Sequence[Reference]]:
-    """Uses by the name that they use."""
+    """Return uses by the name that they use."""
     found: dict[str, list[Reference]] = {}
     for use in uses:
         found.setdefault(use.name, []).append(use)

@@ -1,4 +1,4 @@
-"""What only a name says: a use of nobody knows what, under the name of what changed."""
+"""Suspicions by name only: uses of unknown objects under the name of a changed definition."""
 
 from dataclasses import replace
 from typing import Final
@@ -17,10 +17,10 @@ _ELSEWHERE: Final = frozenset({Receiver.NONE, Receiver.OUTSIDE})
 
 
 def suspected(change: ContractChange, use: Reference, linkage: Linkage, *, is_own: bool) -> Impact | None:
-    """What the change would do to a use that could not be tied, if it meant it; None where that is not likely.
+    """Return the effect on an unresolved use, if it meant the changed definition; None if that is unlikely.
 
-    Names that every list, dict or text has are suspected of nothing, unless the object `is_own`: what something of the
-    repository gives.
+    Names that every list, dict or text has are not suspected, unless the object `is_own`: the repository's own code
+    returned it.
     """
     if use.name != change.name or use.use in _TYPES_ONLY or use.receiver is Receiver.OUTSIDE:
         return None
@@ -41,7 +41,7 @@ def suspected(change: ContractChange, use: Reference, linkage: Linkage, *, is_ow
 def _of_call(
     before: tuple[CallableInterface, ...], after: tuple[CallableInterface, ...], use: Reference
 ) -> Impact | None:
-    """A call that fitted, and no longer does, or gives something else."""
+    """Return the effect on a call that fitted, and no longer does, or has another result."""
     if use.shape is None or not _fits(before, use):
         return None
     if is_wholly_new(before[-1], after[-1]):

@@ -1,7 +1,7 @@
-"""One walk over the syntax tree of any language: what its grammar's visits find becomes a summary.
+"""One walk over the syntax tree of any language: the findings of its grammar's visits become a summary.
 
-Uses are noted as they are met and tied to scopes at the end, when all names are known. No depth of nesting exhausts
-the stack, and none makes a name slow to look up: scopes, chains and ways through variables have a greatest length.
+Uses are recorded as they are met and resolved to scopes at the end, when all names are known. No depth of nesting
+exhausts the stack or makes a name slow to look up: scopes, chains and ways through variables have a greatest length.
 """
 
 from bisect import bisect_right
@@ -30,9 +30,9 @@ OUTSIDE: Final[Chain] = (LITERAL,)
 
 
 class Local(NamedTuple):
-    """A name that a scope binds for itself, seen from `start` on; `value` is what it holds, empty where unknown.
+    """A name that a scope binds for itself, visible from `start` on; `value` is its chain, empty if unknown.
 
-    `is_alias`: the name stands for the last part of `value` itself, as what an import inside a function binds does.
+    `is_alias`: the name stands for the last part of `value` itself, as with an import inside a function.
     """
 
     start: int
@@ -46,8 +46,8 @@ class Scope:
     """A stretch of a file with names of its own.
 
     `owner` is the class that `this` is an instance of, `prefix` the qualified name that definitions in it stand under.
-    `defines`: what is bound in it is offered to others, not local to it. `is_class`: its names are members. `is_block`:
-    it is no whole function.
+    `defines`: its bindings are offered to others, not local to it. `is_class`: its names are members. `is_block`: it is
+    no whole function.
     """
 
     parent: "Scope | None" = None
@@ -60,15 +60,15 @@ class Scope:
     locals: dict[str, list[Local]] = field(default_factory=dict)
 
     def inner(self) -> "Scope":
-        """A scope for a function in this one."""
+        """Return a scope for a function in this one."""
         return self._within(self.owner)
 
     def without_owner(self) -> "Scope":
-        """A scope for a function with a `this` of its own."""
+        """Return a scope for a function with a `this` of its own."""
         return self._within("")
 
     def block(self) -> "Scope":
-        """A scope for a block in this one."""
+        """Return a scope for a block in this one."""
         found = self._within(self.owner)
         found.is_block = found is not self
         return found
@@ -80,19 +80,19 @@ class Scope:
 
     @property
     def function(self) -> "Scope":
-        """The scope of the whole function."""
+        """Return the scope of the whole function."""
         scope = self
         while scope.is_block and scope.parent is not None and not scope.parent.defines:
             scope = scope.parent
         return scope
 
     def named(self, name: str) -> "Scope":
-        """The scope of a module inside of the file."""
+        """Return the scope of a module inside of the file."""
         prefix = qualified(self.prefix, name) if self.depth < DEEPEST_SCOPE else self.prefix
         return Scope(self, self.owner, prefix, defines=self.defines, depth=min(self.depth + 1, DEEPEST_SCOPE))
 
     def of_class(self, qualname: str) -> "Scope":
-        """The scope of a class, by its whole name; in a function its members are offered to nobody."""
+        """Return the scope of a class, by its full name; in a function its members are not offered."""
         depth = min(self.depth + 1, DEEPEST_SCOPE)
         return Scope(self, qualname, qualname, defines=self.defines, is_class=True, depth=depth)
 
@@ -101,7 +101,7 @@ class Scope:
         self.locals.setdefault(name, []).append(Local(start, value, self, is_alias))
 
     def find(self, name: str, at: int) -> Local | None:
-        """What a name is bound to at a place; None where no function around it binds it."""
+        """Return the binding of a name at a place; None if no function around it binds it."""
         scope: Scope | None = self
         while scope is not None:
             found = scope.locals.get(name)
@@ -118,7 +118,7 @@ def _start(local: Local) -> int:
 
 
 class RawUse(NamedTuple):
-    """A use as it was met. `chain` is None for a bare name."""
+    """A use before it is resolved. `chain` is None for a bare name."""
 
     name: str
     use: Use
@@ -131,7 +131,7 @@ class RawUse(NamedTuple):
 
 @dataclass(slots=True, eq=False)
 class Draft:
-    """An offer on the way: its chains are still to be tied, in the scope where they stand."""
+    """An unfinished offer: its chains are still to be resolved, in the scope where they stand."""
 
     qualname: str
     sort: Sort
@@ -151,16 +151,16 @@ Link = Callable[["Walk", Node, Scope], tuple[Node | None, Chain]]
 
 
 def nothing(_walk: "Walk", _node: Node, _scope: Scope) -> None:
-    """What holds nothing that is used or offered."""
+    """Skip a node that contains nothing that is used or offered."""
 
 
 def inside_link(_walk: "Walk", node: Node, _scope: Scope) -> tuple[Node | None, Chain]:
-    """Brackets and their like: what is inside is meant."""
+    """Read brackets and similar nodes as their content."""
     return next(iter(node.named_children), None), ()
 
 
 def outside_link(_walk: "Walk", _node: Node, _scope: Scope) -> tuple[Node | None, Chain]:
-    """A literal: nothing of this repository."""
+    """Read a literal: nothing of this repository."""
     return None, OUTSIDE
 
 
@@ -168,9 +168,9 @@ def outside_link(_walk: "Walk", _node: Node, _scope: Scope) -> tuple[Node | None
 class Grammar:
     """How one language is read.
 
-    `visits` and `links` go by kinds of syntax nodes; a kind without a visit is passed through.
-    `sees_members`: a bare name may be a member of the class around it. `merging`: several definitions of one name
-    that are of these sorts are one. `finish` has the last word before names are tied.
+    `visits` and `links` are keyed by kinds of syntax nodes; a kind without a visit is passed through. `sees_members`: a
+    bare name may be a member of the class around it. `merging`: several definitions of one name that are of these sorts
+    are one. `finish` is called last, before names are resolved.
     """
 
     language: Language
@@ -183,7 +183,7 @@ class Grammar:
 
 @dataclass(slots=True, eq=False)
 class Walk:
-    """The state of one walk. `exports` is None while the file lists none; `assigned` are names that were bound anew."""
+    """The state of one walk. `exports` is None while the file lists none; `assigned` are names that were reassigned."""
 
     grammar: Grammar
     source: bytes
@@ -211,23 +211,23 @@ class Walk:
                 pending.extend([(child, scope) for child in reversed(children)])
 
     def push(self, nodes: Iterable[Node | None], scope: Scope) -> None:
-        """Visit these next, in their order."""
+        """Visit these nodes next, in their order."""
         self.pending.extend([(node, scope) for node in reversed([*nodes]) if node is not None])
 
     def text(self, node: Node | None) -> str:
-        """The text of a node; empty for none."""
+        """Return the text of a node; empty for None."""
         return "" if node is None else self.source[node.start_byte : node.end_byte].decode("utf-8", "replace")
 
     def tidied(self, node: Node | None) -> str | None:
-        """The text of a node in one line; None for none."""
+        """Return the text of a node in one line; None for None."""
         return None if node is None else " ".join(self.text(node).split())
 
     def field(self, node: Node, name: str) -> str:
-        """The text of a field."""
+        """Return the text of a field."""
         return self.text(node.child_by_field_name(name))
 
     def chain(self, node: Node | None, scope: Scope) -> Chain:
-        """An expression or a type as a chain whose root is still to be tied; what is inside is kept for later."""
+        """Return an expression or a type as an unresolved chain; the nodes inside are visited later."""
         passed: list[tuple[int, Chain]] = []
         found: Chain | None = UNKNOWN
         while node is not None:
@@ -247,27 +247,27 @@ class Walk:
     def use(
         self, node: Node, use: Use, scope: Scope, chain: Chain | None = None, shape: CallShape | None = None
     ) -> None:
-        """Note a use of the name that a node is."""
+        """Record a use of the name that a node is."""
         line, at = node.start_point[0] + 1, node.start_byte
         self.uses.append(RawUse(self.text(node), use, shape, line, at, scope, chain))
 
     def use_of(self, chain: Chain, use: Use, node: Node, scope: Scope, shape: CallShape | None = None) -> None:
-        """Note a use of what a chain leads to, if that has a name."""
+        """Record a use of the target of a chain, if that has a name."""
         name = chain[-1]
         if name.isidentifier():
             before = chain[:-1] or None
             self.uses.append(RawUse(name, use, shape, node.start_point[0] + 1, node.start_byte, scope, before))
 
     def inherits(self, qualname: str, base: Chain, text: str) -> None:
-        """Note a base that is told apart from its class."""
+        """Record a base that is written outside of its class."""
         self.inherited.append((qualname, base, text))
 
     def mark(self, kind: str, node: Node) -> None:
-        """Note something whose effect the syntax does not show."""
+        """Record something whose effect the syntax does not show."""
         self.markers.append(Marker(kind, node.start_point[0] + 1))
 
     def take(self, node: Node, name: str, module: str, member: str, *, is_public: bool = False) -> None:
-        """Note an import at the top level, which is a use of what it takes."""
+        """Record an import at the top level, which is also a use of the imported name."""
         line = node.start_point[0] + 1
         self.imports.append(Import(name, module, member, line, is_public))
         if module and member.isidentifier():
@@ -287,7 +287,7 @@ class Walk:
     def offer_as(
         self, qualname: str, sort: Sort, node: Node, scope: Scope, gives: Chain = (), shape: ClassShape | None = None
     ) -> Draft:
-        """Offer a name by its whole qualified name; what was offered under it before is extended."""
+        """Offer a name by its full qualified name; an existing offer of that name is extended."""
         first, last = node.start_point[0] + 1, node.end_point[0] + 1
         draft = self.drafts.get(qualname)
         if draft is None:
@@ -303,7 +303,7 @@ class Walk:
 
 
 def _joined(first: ClassShape | None, second: ClassShape) -> ClassShape:
-    """One class of two declarations that the language merges."""
+    """Join two declarations of a class that the language merges."""
     if first is None:
         return second
     bases, texts = first.bases + second.bases, first.texts + second.texts
@@ -311,7 +311,7 @@ def _joined(first: ClassShape | None, second: ClassShape) -> ClassShape:
 
 
 def distinct(params: Iterable[Parameter]) -> Iterator[Parameter]:
-    """The parameters, each with a name of its own: several may be called `_`."""
+    """Yield the parameters, each with a distinct name: several may be called `_`."""
     seen = set[str]()
     for index, param in enumerate(params):
         yield replace(param, name=f"_{index}") if param.name in seen or param.name == "_" else param
@@ -320,12 +320,12 @@ def distinct(params: Iterable[Parameter]) -> Iterator[Parameter]:
 
 @cache
 def shape(count: int, *, has_star: bool = False) -> CallShape:
-    """The shape of a call by position."""
+    """Return the shape of a call by position."""
     return CallShape(count, (), has_star)
 
 
 def shape_of(arguments: Node | None, spreads: str = "spread_element") -> CallShape:
-    """The shape of a call by its list of arguments."""
+    """Return the shape of a call by its list of arguments."""
     if arguments is None:
         return shape(0)
     kinds = [child.type for child in arguments.named_children if not child.is_extra]
@@ -334,7 +334,7 @@ def shape_of(arguments: Node | None, spreads: str = "spread_element") -> CallSha
 
 
 def summarised(source: bytes, grammar: Grammar) -> Summary:
-    """Walk over a file and tie what was found."""
+    """Walk over a file and resolve the recorded names."""
     try:
         source.decode()
     except UnicodeDecodeError as error:
@@ -352,7 +352,7 @@ def summarised(source: bytes, grammar: Grammar) -> Summary:
 
 
 class _Tying:
-    """Ties what a walk noted, now that every name is known."""
+    """Resolves the names that a walk recorded, now that all are known."""
 
     def __init__(self, walk: Walk) -> None:
         self.walk = walk
@@ -362,7 +362,7 @@ class _Tying:
             self._forget(scope, name, at)
 
     def _forget(self, scope: Scope, name: str, at: int) -> None:
-        """A variable that is assigned anew holds nobody knows what."""
+        """Make the value of a reassigned variable unknown."""
         local = scope.find(name, at)
         if local is None:
             draft = self.walk.drafts.get(name)
@@ -423,7 +423,7 @@ class _Tying:
         return Reference(name, raw.use, raw.shape, Receiver.UNKNOWN, "", raw.line, chain)
 
     def _tied(self, chain: Chain, scope: Scope, at: int) -> Chain:
-        """The chain with a root that means the same in all of the file."""
+        """Return the chain with a root that means the same everywhere in the file."""
         for _ in range(_MOST_HOPS):
             root = chain[0]
             if root.startswith(_STAND_INS):
@@ -442,7 +442,7 @@ class _Tying:
         return UNKNOWN if len(chain) > _LONGEST_CHAIN or chain[0].startswith("?") else chain
 
     def _home(self, scope: Scope, name: str) -> Chain:
-        """What a free name is a member of, in the file: a module around it, or a class; empty at the top level."""
+        """Return the owner of a free name in the file: a module around it, or a class; empty at the top level."""
         first = inmost = self._inmost(scope)
         while inmost is not None and inmost.prefix:
             if self._has(inmost, name):
@@ -452,19 +452,19 @@ class _Tying:
         return self._inherited(first, name) if is_inside and first is not None else ()
 
     def _has(self, scope: Scope, name: str) -> bool:
-        """Whether a scope has a name that is seen in it as it stands; a constructor is none."""
+        """Whether a scope has a name that is visible in it; a constructor is not."""
         is_seen = self.sees_members or not scope.is_class
         return is_seen and qualified(scope.prefix, name) in self.walk.drafts and not scope.prefix.endswith(name)
 
     def _inherited(self, scope: Scope, name: str) -> Chain:
-        """A name in small letters that is nowhere in the file may be inherited by the class that it stands in."""
+        """Return the class that may inherit a name: one in small letters that the file defines nowhere; else empty."""
         draft = self.walk.drafts.get(scope.prefix)
         has_bases = draft is not None and draft.shape is not None and bool(draft.shape.bases)
         return (f"self {scope.prefix}",) if has_bases and name[:1].islower() and name not in self.imported else ()
 
     @staticmethod
     def _inmost(scope: Scope | None) -> Scope | None:
-        """The nearest scope that names are defined in."""
+        """Return the nearest scope in which names are defined."""
         while scope is not None and not scope.defines:
             scope = scope.parent
         return scope

@@ -1,4 +1,4 @@
-"""What a name or a chain stands for in one state of a repository."""
+"""The targets of names and chains in one state of a repository."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -19,14 +19,14 @@ class What(StrEnum):
     INSTANCE = "instance"
     FUNCTION = "function"
     VALUE = "value"
-    OUTSIDE = "outside"  # not of this repository
-    NOTHING = "nothing"  # provably not there
+    OUTSIDE = "outside"  # outside of this repository
+    NOTHING = "nothing"  # provably does not exist
     UNKNOWN = "unknown"
 
 
 @dataclass(frozen=True, slots=True)
 class Thing:
-    """One thing. `paths` are the files of a module (several in some languages), else the one that `offer` is in.
+    """One target. `paths` are the files of a module (several in some languages), else the one that `offer` is in.
 
     `receiver` says how a member was reached: on an instance, a class, by `super()`; and `reached_on` on which class.
     `layers`: it is a collection (`*`) or a mapping (`:`) of such things, or of collections of them; the outermost last.
@@ -41,12 +41,12 @@ class Thing:
 
     @property
     def path(self) -> str:
-        """The file."""
+        """The file of the thing."""
         return self.paths[0] if self.paths else ""
 
     @property
     def place(self) -> Place:
-        """The definition."""
+        """The place of the definition."""
         return self.path, self.offer.qualname if self.offer else ""
 
     @property

@@ -1,6 +1,6 @@
-"""Which definitions of a file have another body than before, and which attributes of their object that is about.
+"""The definitions of a file whose body changed, and the attributes of their object that this concerns.
 
-What differs in comments, blank space or documentation alone does not behave differently.
+Differences in comments, blank space or documentation alone do not count: they change no behaviour.
 """
 
 import re
@@ -26,10 +26,10 @@ _WORD: Final = re.compile(r"[^\W\d]\w*")
 
 @dataclass(frozen=True, slots=True)
 class Touched:
-    """A definition that a side gave another body, or made (`is_new`).
+    """A definition whose body a side changed, or that it added (`is_new`).
 
     `attributes` are those of its object that it uses, before or after; `written` those that a changed line sets;
-    `words` all names on changed lines. `is_header`: it is the header of a class, which sets what its lines name.
+    `words` all names on changed lines. `is_header`: it is the header of a class, which sets the names on its lines.
     """
 
     qualname: str
@@ -46,9 +46,9 @@ class Touched:
 
 
 def touched(path: str, before: bytes | None, after: bytes | None) -> tuple[Touched, ...]:
-    """The functions and methods that are new or behave otherwise, and the headers of classes that were there.
+    """Return the functions and methods that are new or changed, and the changed headers of existing classes.
 
-    Each in file order, headers last; nothing where a side has no file.
+    They are in file order, headers last; none if a side has no file.
     """
     if after is None or before == after:
         return ()
@@ -80,7 +80,7 @@ class _File:
 
     @cached_property
     def headers(self) -> "Mapping[str, _Body]":
-        """The headers of classes by the names of these."""
+        """The headers of classes, by class name."""
         found = [each for each in self._regions if each.kind is Kind.CLASS_HEADER and each.parent is not None]
         return {each.parent.bare().qualname: _Body(self, each) for each in found if each.parent}
 
@@ -102,7 +102,7 @@ class _File:
 
     @cached_property
     def tree(self) -> Tree | None:
-        """The syntax tree, if there is one to be had; only looked at where something differs."""
+        """The syntax tree, if there is one; it is only computed for differing parts."""
         try:
             return parse(self.source, self.language) if self.language else None
         except BudgetExceededError:
@@ -118,22 +118,22 @@ class _Body:
 
     @property
     def text(self) -> bytes:
-        """Its bytes; of a header, what stands between the members."""
+        """Its bytes; of a header, those between the members."""
         return b"".join(self.file.source[start:end] for start, end in self.region.spans)
 
     def differs(self, other: "_Body") -> bool:
-        """Whether the program in it is another."""
+        """Whether the program in it differs."""
         return self.region.hash != other.region.hash and self.tokens() != other.tokens()
 
     def tokens(self) -> Sequence[bytes]:
-        """What the program consists of."""
+        """The tokens of its program."""
         if self.file.tree is None:
             return [self.text]
         leaves = (leaf for span in self.region.spans for leaf in _leaves(self.file.tree, *span))
         return [self.file.source[leaf.start_byte : leaf.end_byte] for leaf in leaves]
 
     def attributes(self) -> Sequence[Attribute]:
-        """The attributes of its object, with lines from 0 counted from its own first."""
+        """The attributes of its object, with lines counted from 0 at its first line."""
         if self.file.tree is None or self.file.language is None:
             return ()
         row = self.file.source.count(b"\n", 0, self.region.start)
@@ -141,7 +141,7 @@ class _Body:
 
 
 def _leaves(tree: Tree, start: int, end: int) -> Iterator[Node]:
-    """The tokens between two bytes, in order, without comments and strings that stand alone."""
+    """Yield the tokens between two bytes, in order, without comments and strings that stand alone."""
     pending = [tree.root_node]
     while pending:
         node = pending.pop()
@@ -170,7 +170,7 @@ def _touched(qualname: str, old: _Body | None, new: _Body) -> Touched:
 
 
 def _touched_header(qualname: str, old: _Body, new: _Body) -> Touched:
-    """A header that differs; it sets the names that its changed lines begin with, behind any modifiers."""
+    """Return a changed header; it sets the names at the start of its changed lines, behind any modifiers."""
     texts = old.text, new.text
     words = frozenset(
         word for text, rows in zip(texts, _changed_rows(*texts), strict=True) for word in _words(text, rows)
@@ -184,7 +184,7 @@ def _words(text: bytes, rows: Collection[int]) -> Iterator[str]:
 
 
 def _changed_rows(before: bytes, after: bytes) -> tuple[frozenset[int], frozenset[int]]:
-    """The lines that differ, from 0, in either text."""
+    """Return the lines that differ, from 0, in either text."""
     old, new = before.split(b"\n"), after.split(b"\n")
     gone: set[int] = set()
     come: set[int] = set()

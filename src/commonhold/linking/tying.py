@@ -1,4 +1,4 @@
-"""What a changed contract means for one use of a name that may mean it."""
+"""The effect of a changed contract on one use of a name that may mean it."""
 
 from dataclasses import replace
 from typing import Final
@@ -27,7 +27,7 @@ _HANDED_ON: Final = Impact("hands the class on, to be called by whoever gets it"
 
 
 def concern_of(states: States, subject: Subject, user: str, use: Reference) -> Concern | None:
-    """What the change does to a use in the file `user`; None where nothing."""
+    """Return the effect of the change on a use in the file `user`; None if there is none."""
     was, now = states.old.use(user, use), states.new.use(user, use)
     if was.what is What.UNKNOWN:
         return _made(subject, user, use, _guessed(states, subject, user, use), Evidence.SUSPICION)
@@ -47,7 +47,7 @@ def concern_of(states: States, subject: Subject, user: str, use: Reference) -> C
 
 
 def _guessed(states: States, subject: Subject, user: str, use: Reference) -> Impact | None:
-    """What the change may do to a use of an unknown object."""
+    """Return the possible effect of the change on a use of an unknown object."""
     if subject.change.after is None and _is_renamed_with_its_class(states, subject):
         return None
     is_own = use.name in COMMON_ATTRIBUTES and _is_given_here(states.old, user, use)
@@ -55,7 +55,7 @@ def _guessed(states: States, subject: Subject, user: str, use: Reference) -> Imp
 
 
 def _is_renamed_with_its_class(states: States, subject: Subject) -> bool:
-    """Whether a member that is gone is there, as it was, in a class that is new: unknown objects may be of that."""
+    """Whether a removed member exists unchanged in a new class: unknown objects may be of that class."""
     gone = subject.change.before
     for path in states.new.library.definers(gone.name) if gone.owner else ():
         old, new = states.old.library.summary(path), states.new.library.summary(path)
@@ -67,7 +67,7 @@ def _is_renamed_with_its_class(states: States, subject: Subject) -> bool:
 
 
 def _is_given_here(resolver: Resolver, user: str, use: Reference) -> bool:
-    """Whether an unknown object is what a function or class of the repository gives, with its decorator maybe."""
+    """Whether an unknown object is the result of a function or class of the repository, perhaps with its decorator."""
     for length in range(len(use.chain), 0, -1):
         thing = resolver.chain(user, use.chain[:length])
         if thing.is_found:
@@ -77,7 +77,7 @@ def _is_given_here(resolver: Resolver, user: str, use: Reference) -> bool:
 
 
 def _of_override(states: States, was: Thing, subject: Subject, user: str, use: Reference) -> Concern | None:
-    """A use by the base of what changed: a call can be compared, anything else only be suspected."""
+    """Return the effect on a use through a base of the changed override: proven for calls, else a suspicion."""
     evidence = Evidence.CONTRACT if use.shape is not None or subject.change.after is None else Evidence.SUSPICION
     return _made(subject, user, use, _overridden(states, was, subject, use), evidence)
 
@@ -89,7 +89,7 @@ def _made(subject: Subject, user: str, use: Reference, impact: Impact | None, ev
     return Concern(user, use.line, what, impact.how, evidence, *subject.place, is_broken=impact.is_broken)
 
 
-# Whether a use, as it was tied before, has to do with what changed.
+# Whether a use, as it was resolved before, is related to the change.
 
 
 def _is_meant(states: States, was: Thing, subject: Subject, use: Reference) -> bool:
@@ -103,7 +103,7 @@ def _is_meant(states: States, was: Thing, subject: Subject, use: Reference) -> b
 
 
 def _is_made_by(states: States, made: Place, subject: Subject) -> bool:
-    """Whether calling a class calls what changed: its constructor, or its fields."""
+    """Whether calling a class calls the changed definition: its constructor, or its fields."""
     owner = subject.owner if subject.change.name in CONSTRUCTORS else subject.place
     return owner is not None and owner in states.old.lineage.of(made).places
 
@@ -125,7 +125,7 @@ def _inherits_through(states: States, was: Thing, subject: Subject) -> bool:
 
 
 def _is_class_as_value(states: States, was: Thing, subject: Subject, use: Reference) -> bool:
-    """Whether a class that is now made in another way is used otherwise than by calling it or looking into it."""
+    """Whether a class with a changed construction is used as a value, neither called nor accessed for a member."""
     is_value = was.what is What.CLASS and use.shape is None and use.use is Use.NAME
     is_construction = subject.change.name in CONSTRUCTORS or _fields_differ(subject)
     return is_value and is_construction and demands_more(subject.change) and _is_made_by(states, was.place, subject)
@@ -137,15 +137,15 @@ def _fields_differ(subject: Subject) -> bool:
 
 
 def _is_seen_in_one_file(states: States, subject: Subject, user: str, use: Reference) -> bool:
-    """Whether `semantics.admission` sees this use, which lies in the file that is edited."""
+    """Whether `semantics.admission` checks this use, which lies in the edited file."""
     if subject.change.before.sort is Sort.CLASS and subject.change.after is not None:
-        return False  # what its bases are in other files, only this room sees
+        return False  # only this package knows its bases in other files
     is_python = _language(states.new, user) == "python"
     is_left = user == subject.path and is_python and not states.is_throughout and not subject.is_passed_on
     return is_left and use.receiver in _SEEN_IN_ONE_FILE
 
 
-# What the change does to it.
+# The effect of the change on it.
 
 
 def _tied(states: States, was: Thing, now: Thing, subject: Subject, user: str, use: Reference) -> Impact | None:
@@ -169,7 +169,7 @@ def _lost(now: Thing, use: Reference) -> Impact | None:
 
 
 def _is_partly_gone(was: Thing, now: Thing) -> bool:
-    """Whether a function that was always there is now only defined where one branch is taken."""
+    """Whether a function that was always defined is now defined in one branch only."""
     return was.offer is not None and now.offer is not None and now.offer.is_partial and not was.offer.is_partial
 
 
@@ -179,7 +179,7 @@ def _may_be_gone(use: Reference) -> Impact | None:
 
 
 def _reshaped(states: States, was: Thing, now: Thing, use: Reference) -> Impact | None:
-    """A class lost a base, or is put together in another way: whoever inherits from it or looks into it."""
+    """Return the effect of a lost base or another decorator of a class on its subclasses and on accesses to it."""
     is_heir_of_less = use.use is Use.BASE and lost_bases(states, was.place, now.place)
     is_decorated_anew = _class_decorators(was) != _class_decorators(now)
     return Impact(how_used(use)) if is_heir_of_less or is_decorated_anew else None
@@ -202,7 +202,7 @@ def _called(states: States, was: Thing, now: Thing, subject: Subject, user: str,
 
 
 def _as_changed(thing: Thing, subject: Subject, offer: Offer | None) -> Thing:
-    """A thing as the change has it, whose signature may be that of what it hands its arguments on to."""
+    """Return a thing with the changed definition, whose signature may be that of the function it forwards to."""
     return replace(thing, offer=offer) if offer and thing.place == subject.place else thing
 
 
@@ -215,7 +215,7 @@ def _read(was: Offer, now: Offer) -> Impact | None:
 
 
 def _overridden(states: States, was: Thing, subject: Subject, use: Reference) -> Impact | None:
-    """What the changed override does to a use that is known by its base; never proven, the object may be another."""
+    """Return the effect of a changed override on a use known by its base; unproven, the object may be another."""
     before, after = subject.change.before, subject.change.after
     if after is None:
         is_needed = was.offer is not None and was.offer.is_left_open and has_owner(states, subject)

@@ -1,4 +1,4 @@
-"""What is done about concerns: which bind, which are suspected, which are only told."""
+"""The consequences of concerns: some are binding, some are suspicions, some are only reported."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from commonhold.semantics.evidence import Evidence
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """A file before and after, as bytes and as summaries; None where it is not there."""
+    """A file before and after, as bytes and as summaries; None if it does not exist."""
 
     old: bytes | None
     new: bytes | None
@@ -23,18 +23,18 @@ class Version:
 
     @property
     def differs_at_run_time(self) -> bool:
-        """Whether anything but annotations is other than it was."""
+        """Whether anything besides annotations changed."""
         return self.old is None or self.new is None or differ_at_run_time(self.old, self.new)
 
     @property
     def broken_names(self) -> frozenset[str]:
-        """The names of what is gone, or whose callers may be wrong now."""
+        """The names that are gone, or whose callers may be wrong now."""
         return frozenset(change.name for change in contract_changes(self.before, self.after) if narrows(change))
 
 
 @dataclass(frozen=True, slots=True)
 class Weighed:
-    """The concerns by what they lead to; `told` leads to nothing."""
+    """The concerns by their consequence; those in `told` have none."""
 
     binding: tuple[Concern, ...]
     suspected: tuple[Concern, ...]
@@ -44,11 +44,11 @@ class Weighed:
 def weigh(
     concerns: Sequence[Concern], complaints: Sequence[Concern], versions: Iterable[Version], after: Library
 ) -> Weighed:
-    """Weigh what was tied or suspected, and what a type checker newly complains of in the state `after`.
+    """Weigh resolved and suspected concerns, and new complaints of a type checker in the state `after`.
 
-    What was tied binds. A type checker's word binds where it is about something whose contract changed, as that is felt
-    at run time. Elsewhere what it knows of types may just have become more: it is suspected. Where only annotations
-    changed, nothing fails; nor does a test that expects the error.
+    A resolved concern is binding. A type checker's complaint is binding if it is about a name whose contract changed,
+    because that has an effect at run time. Elsewhere the checker may merely have learnt more about types: such a
+    complaint is a suspicion. If only annotations changed, nothing fails; nor does a test that expects the error.
     """
     tied = tuple(each for each in concerns if each.evidence is Evidence.CONTRACT)
     named = tuple(each for each in concerns if each.evidence is Evidence.SUSPICION)

@@ -1,4 +1,4 @@
-"""What a file no longer hands on to others: a name that it imported, and itself as a module."""
+"""Names that a file no longer passes on to others: a name that it imported, and itself as a module."""
 
 from collections.abc import Iterable, Iterator
 from typing import Final
@@ -16,7 +16,7 @@ _LASTING: Final = frozenset({What.MODULE, What.CLASS, What.FUNCTION, What.VALUE,
 
 
 def withdrawn(states: States, paths: Iterable[str]) -> Iterator[Concern]:
-    """The uses of names that files had by import, and of files, that lead nowhere now."""
+    """Yield the uses of imported names of these files, and of the files themselves, that now lead nowhere."""
     for path in paths:
         before, after = states.old.library.summary(path), states.new.library.summary(path)
         if before is None or before.problem or before.language not in _LANGUAGES:
@@ -37,7 +37,7 @@ def _lost(before: Summary, after: Summary | None) -> Iterator[str]:
 
 
 def _lost_by_star(states: States, path: str, before: Summary, after: Summary | None) -> Iterator[str]:
-    """The names that came from a star import that is gone."""
+    """Yield the names from a star import that is gone."""
     kept = {each.module for each in after.imports if each.member == STAR} if after else set()
     for module in {each.module for each in before.imports if each.member == STAR} - kept:
         for source in _modules(states.old.chain(path, (f"import {module}",))):
@@ -51,7 +51,7 @@ def _has(summary: Summary | None, name: str) -> bool:
 
 
 def _without_module(states: States, path: str) -> Iterator[Concern]:
-    """Whoever imports the module; what is used of it has contracts of its own."""
+    """Yield the imports of the removed module; the uses of its names are found by their own contracts."""
     parts = path.rpartition(".")[0].removesuffix("/__init__").split("/")
     for user, use in _uses(states, path, parts[-1]):
         was = states.old.use(user, use)
@@ -60,12 +60,12 @@ def _without_module(states: States, path: str) -> Iterator[Concern]:
 
 
 def _uses(states: States, path: str, name: str) -> Iterator[tuple[str, Reference]]:
-    """The uses of a name in other files than this."""
+    """Yield the uses of a name in other files."""
     return ((user, use) for user, _, use in uses_of(states, name) if user != path)
 
 
 def _is_through(states: States, path: str, user: str, use: Reference) -> bool:
-    """Whether a use takes the name from this file: by an attribute, an import, or a star."""
+    """Whether a use has the name from this file: by an attribute, an import, or a star."""
     if use.use is Use.TEXT:
         return False
     if use.chain:

@@ -1,1 +1,1 @@
-"""JavaScript and TypeScript: what a file offers and uses, and how files find each other."""
+"""JavaScript and TypeScript: the names that a file offers and uses, and how files find each other."""

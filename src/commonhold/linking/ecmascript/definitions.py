@@ -1,4 +1,4 @@
-"""What a file of JavaScript or TypeScript defines: functions, classes and their members, variables, types."""
+"""The definitions in a file of JavaScript or TypeScript: functions, classes and their members, variables, types."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -35,14 +35,14 @@ _ACCESSORS: Final = frozenset({"get", "set"})
 
 
 def _function(walk: Walk, node: Node, scope: Scope) -> None:
-    """A function with a name of its own, declared."""
+    """Visit a declared function with a name."""
     name = walk.field(node, "name") or "default"
     _offer_function(walk, name, node, node, scope)
     _body(walk, node, scope)
 
 
 def _offer_function(walk: Walk, name: str, node: Node, extent: Node, scope: Scope) -> None:
-    """Offer a function; the implementation below its overloads is none of its signatures."""
+    """Offer a function; the implementation below its overloads adds no signature."""
     draft = walk.offer(name, Sort.FUNCTION, extent, scope)
     if draft is not None:
         _sign(walk, draft, node, scope)
@@ -60,7 +60,7 @@ def _sign(walk: Walk, draft: Draft, node: Node, scope: Scope) -> None:
 
 
 def _body(walk: Walk, node: Node, scope: Scope) -> None:
-    """Visit the inside of any function: its parameters are names of its own."""
+    """Visit the body of a function: its parameters are local names."""
     inner = scope.inner() if node.type == "arrow_function" else scope.without_owner()
     _enter(walk, node, inner)
 
@@ -85,19 +85,19 @@ def _enter(walk: Walk, node: Node, inner: Scope) -> None:
 
 
 def _bind_types(walk: Walk, node: Node, inner: Scope) -> None:
-    """Bind the type parameters: nothing is known of what they stand for."""
+    """Bind the type parameters: the types that they stand for are unknown."""
     given = node.child_by_field_name("type_parameters")
     for each in given.named_children if given is not None else ():
         inner.bind(walk.field(each, "name"))
 
 
 def _class(walk: Walk, node: Node, scope: Scope) -> None:
-    """A class that is declared, or is the value of `export default`."""
+    """Visit a class that is declared, or is the value of `export default`."""
     _offer_class(walk, walk.field(node, "name") or "default", node, node, scope)
 
 
 def _class_expression(walk: Walk, node: Node, scope: Scope) -> None:
-    """A class in the middle of an expression: nobody else sees it."""
+    """Visit a class inside of an expression: no other code sees it."""
     inner = scope.inner().of_class("")
     _class_inside(walk, node, inner, scope)
 
@@ -130,7 +130,7 @@ def _class_inside(walk: Walk, node: Node, inner: Scope, outer: Scope) -> None:
 
 
 def _base(walk: Walk, node: Node, inner: Scope, outer: Scope) -> None:
-    """Note a base; what stands in its brackets is visited."""
+    """Record a base; the arguments in its brackets are visited."""
     chain = walk.chain(node, outer)
     if chain != UNKNOWN and CALLED not in chain:
         walk.use_of(chain, Use.BASE, node, outer)
@@ -140,7 +140,7 @@ def _base(walk: Walk, node: Node, inner: Scope, outer: Scope) -> None:
 
 
 def _heritage(node: Node) -> list[Node]:
-    """What a class or interface extends and implements, as nodes."""
+    """Return the nodes of the types that a class or interface extends and implements."""
     found: list[Node] = []
     for clause in node.named_children:
         if clause.type in ("extends_type_clause", "implements_clause", "extends_clause"):
@@ -157,7 +157,7 @@ def _bases(walk: Walk, node: Node, scope: Scope) -> list[tuple[Chain, str]]:
 
 
 def _method(walk: Walk, node: Node, scope: Scope) -> None:
-    """A method of a class, or of an object that nobody looks into."""
+    """Visit a method of a class, or of an object whose members are not tracked."""
     if not scope.is_class:
         _method_body(walk, node, scope)
         return
@@ -173,7 +173,7 @@ def _method(walk: Walk, node: Node, scope: Scope) -> None:
 
 
 def _accessor(walk: Walk, name: str, node: Node, scope: Scope) -> None:
-    """A property with a getter or a setter, which together are one value."""
+    """Offer a property with a getter or a setter; both together are one value."""
     known = walk.drafts.get(f"{scope.prefix}.{name}")
     if known is not None:
         known.end_line = max(known.end_line, node.end_point[0] + 1)
@@ -182,7 +182,7 @@ def _accessor(walk: Walk, name: str, node: Node, scope: Scope) -> None:
 
 
 def _constructor(walk: Walk, node: Node, scope: Scope) -> None:
-    """What calls the class, and the properties that its parameters declare."""
+    """Offer the constructor's signature for calls of the class, and the properties that its parameters declare."""
     made = walk.drafts.get(scope.prefix)
     if made is not None and scope.defines:
         _sign(walk, made, node, scope)
@@ -194,7 +194,7 @@ def _constructor(walk: Walk, node: Node, scope: Scope) -> None:
 
 
 def _field(walk: Walk, node: Node, scope: Scope) -> None:
-    """A field of a class, or a property of an interface."""
+    """Offer a field of a class, or a property of an interface."""
     name = node.child_by_field_name("name") or node.child_by_field_name("property")
     value, kind = node.child_by_field_name("value"), node.child_by_field_name("type")
     if scope.is_class and name is not None:
@@ -208,12 +208,12 @@ def _field(walk: Walk, node: Node, scope: Scope) -> None:
 
 
 def _held(walk: Walk, value: Node | None, scope: Scope) -> Chain:
-    """What a value is, as far as it can be followed."""
+    """Return the chain of a value, as far as it can be followed."""
     return () if value is None else walk.chain(value, scope)
 
 
 def _made_by(walk: Walk, node: Node, scope: Scope) -> None:
-    """A signature in an interface by which the thing itself is called, or made with `new`."""
+    """Record a signature in an interface for calling the object itself, or for making one with `new`."""
     made = walk.drafts.get(scope.prefix) if scope.is_class and scope.defines else None
     if made is not None:
         made.signatures.append(signature(walk, node))
@@ -221,7 +221,7 @@ def _made_by(walk: Walk, node: Node, scope: Scope) -> None:
 
 
 def _alias(walk: Walk, node: Node, scope: Scope) -> None:
-    """`type T = …`: an object type has members, a name is followed like a base."""
+    """Visit `type T = …`: an object type has members, a name is followed like a base."""
     value = node.child_by_field_name("value")
     parts = value.named_children if value is not None and value.type == "intersection_type" else [value]
     named = [each for each in parts if each is not None and each.type != "object_type"]
@@ -266,7 +266,7 @@ def _namespace(walk: Walk, node: Node, scope: Scope) -> None:
 
 
 def _declaration(walk: Walk, node: Node, scope: Scope) -> None:
-    """`const`, `let` or `var`."""
+    """Visit `const`, `let` or `var`."""
     is_var = node.type == "variable_declaration"
     home = scope.function if is_var and not scope.defines else scope
     for each in node.named_children:
@@ -309,7 +309,7 @@ def _variable(walk: Walk, name: str, node: Node, extent: Node, scope: Scope) -> 
 
 
 def _also_exported(walk: Walk, name: str, node: Node) -> None:
-    """`const app = module.exports = {}`: what is exported whole is this name."""
+    """Handle `const app = module.exports = {}`: the export as a whole is this name."""
     if "exports" in walk.field(node, "left"):
         walk.take(node, "default", "", name, is_public=True)
 
@@ -339,7 +339,7 @@ def _is_own(left: Node) -> bool:
 
 
 def _own_property(walk: Walk, left: Node, right: Node, scope: Scope) -> None:
-    """`this.x = …` in a class: the first one says what the property is."""
+    """Handle `this.x = …` in a class: the first assignment determines the property."""
     qualname = f"{scope.owner}.{walk.field(left, 'property')}"
     if qualname not in walk.drafts:
         sort = Sort.FUNCTION if right.type in FUNCTIONS else Sort.VALUE
@@ -378,7 +378,7 @@ def _catch(walk: Walk, node: Node, scope: Scope) -> None:
 
 
 def _function_expression(walk: Walk, node: Node, scope: Scope) -> None:
-    """A function in an expression; the name that it may have is seen inside of it."""
+    """Visit a function in an expression; its own name, if it has one, is visible only inside of it."""
     inner = scope.inner() if node.type == "arrow_function" else scope.without_owner()
     name = walk.field(node, "name")
     if name:
@@ -387,7 +387,7 @@ def _function_expression(walk: Walk, node: Node, scope: Scope) -> None:
 
 
 def _export(walk: Walk, node: Node, scope: Scope) -> None:
-    """Any `export`; in a namespace it only opens what is declared."""
+    """Visit any `export`; in a namespace, only the declaration in it matters."""
     rest = exported(walk, node) if scope is walk.top else node.named_children
     for each in rest:
         if each.type == "class":

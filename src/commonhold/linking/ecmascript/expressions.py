@@ -1,4 +1,4 @@
-"""How expressions and types of JavaScript and TypeScript are read: as chains, as patterns, as parameters."""
+"""Read expressions and types of JavaScript and TypeScript: as chains, as patterns, as parameters."""
 
 from collections.abc import Iterator, Mapping
 from typing import Final
@@ -17,12 +17,12 @@ _AWAITED: Final = "Promise"
 
 
 def module_text(walk: Walk, node: Node | None) -> str:
-    """What a string says that names a module; empty where it is no plain string."""
+    """Return the text of a string that names a module; empty if it is no plain string."""
     return unquoted(walk.text(node)) if node is not None and node.type == "string" else ""
 
 
 def required(walk: Walk, node: Node) -> str:
-    """The module that `require("…")` or `import("…")` names; empty for any other call."""
+    """Return the module that `require("…")` or `import("…")` names; empty for any other call."""
     function, arguments = node.child_by_field_name("function"), node.child_by_field_name("arguments")
     if function is None or arguments is None or arguments.type != "arguments" or not arguments.named_children:
         return ""
@@ -31,7 +31,7 @@ def required(walk: Walk, node: Node) -> str:
 
 
 def type_chain(walk: Walk, node: Node | None, scope: Scope) -> Chain:
-    """An instance of what a type names; empty for no type."""
+    """Return the chain for an instance of a named type; empty for no type."""
     return () if node is None else (*walk.chain(node, scope), INSTANCE)
 
 
@@ -65,7 +65,7 @@ def _new(_walk: Walk, node: Node, _scope: Scope) -> tuple[Node | None, Chain]:
 
 
 def _asserted(_walk: Walk, node: Node, _scope: Scope) -> tuple[Node | None, Chain]:
-    """`x as T`; `x as const` is what it was."""
+    """Read `x as T`; `x as const` keeps the type of `x`."""
     inner = node.named_children
     return (inner[-1], (INSTANCE,)) if len(inner) > 1 else (inner[0] if inner else None, ())
 
@@ -80,7 +80,7 @@ def _qualified(walk: Walk, node: Node, _scope: Scope) -> tuple[Node | None, Chai
 
 
 def _generic(walk: Walk, node: Node, _scope: Scope) -> tuple[Node | None, Chain]:
-    """A generic type without its arguments; of a promise what it gives, since calls are awaited."""
+    """Read a generic type without its arguments; for a promise, its result, since calls are awaited."""
     name, arguments = node.child_by_field_name("name"), node.child_by_field_name("type_arguments")
     if arguments is not None and arguments.named_children and walk.text(name) == _AWAITED:
         return arguments.named_children[0], ()
@@ -88,7 +88,7 @@ def _generic(walk: Walk, node: Node, _scope: Scope) -> tuple[Node | None, Chain]
 
 
 def _union(walk: Walk, node: Node, _scope: Scope) -> tuple[Node | None, Chain]:
-    """The only side that is something."""
+    """Read a union with `null` or `undefined` as the only other type."""
     sides = [side for side in node.named_children if walk.text(side) not in _NOTHING]
     return (sides[0], ()) if len(sides) == 1 else (None, UNKNOWN)
 
@@ -143,7 +143,7 @@ LINKS: Final[Mapping[str, Link]] = {
 
 
 def bound_names(pattern: Node | None) -> Iterator[Node]:
-    """The names that a pattern binds, as nodes; defaults in it are not looked into."""
+    """Yield the names that a pattern binds, as nodes; defaults in it are not examined."""
     pending = [] if pattern is None else [pattern]
     while pending:
         node = pending.pop()
@@ -158,7 +158,7 @@ def bound_names(pattern: Node | None) -> Iterator[Node]:
 
 
 def default_values(pattern: Node | None) -> Iterator[Node]:
-    """The expressions in a pattern: defaults and computed keys."""
+    """Yield the expressions in a pattern: defaults and computed keys."""
     pending = [] if pattern is None else [pattern]
     while pending:
         node = pending.pop()
@@ -172,7 +172,7 @@ def default_values(pattern: Node | None) -> Iterator[Node]:
 
 
 def signature(walk: Walk, node: Node) -> CallableInterface:
-    """The interface of a function or method, or of the signature of one."""
+    """Return the interface of a function or method, or of a bare signature."""
     words = {child.type for child in node.children if not child.is_named}
     decorators = (walk.text(child)[1:] for child in node.children if child.type == "decorator")
     kind = node.child_by_field_name("return_type")
@@ -186,7 +186,7 @@ def signature(walk: Walk, node: Node) -> CallableInterface:
 
 
 def parameters(node: Node) -> list[Node]:
-    """The nodes of the parameters, each with its pattern, type and default."""
+    """Return the nodes of the parameters, each with its pattern, type and default."""
     single = node.child_by_field_name("parameter")
     if single is not None:
         return [single]
@@ -195,7 +195,7 @@ def parameters(node: Node) -> list[Node]:
 
 
 def pattern_of(parameter: Node) -> Node:
-    """The pattern that a parameter binds."""
+    """Return the pattern that a parameter binds."""
     return parameter.child_by_field_name("pattern") or parameter
 
 

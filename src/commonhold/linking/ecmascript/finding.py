@@ -9,14 +9,14 @@ from commonhold.linking.linkage import Linkage
 from commonhold.linking.placing import nearest, places
 
 _EXTENSIONS: Final = (".ts", ".tsx", ".d.ts", ".js", ".jsx", ".mjs", ".cjs", ".mts", ".cts", ".vue")
-# What a compiled file was made from: `./x.js` may be written for `./x.ts`.
+# The sources of a compiled file: `./x.js` may be written for `./x.ts`.
 _SOURCES: Final = {".js": (".ts", ".tsx"), ".jsx": (".tsx",), ".mjs": (".mts",), ".cjs": (".cts",)}
 _PACKAGE_FOLDERS: Final = ("packages", "libs", "apps", "modules")
 _SOURCE_ROOTS: Final = ("@/", "~/")
 
 
 def modules(library: Library, path: str, module: str) -> tuple[str, ...]:
-    """The file that a module name stands for; the empty name is the file itself."""
+    """Return the file that a module name stands for; the empty name is the file itself."""
     if not module:
         return (path,)
     paths = library.paths
@@ -28,7 +28,7 @@ def modules(library: Library, path: str, module: str) -> tuple[str, ...]:
 
 
 def _places(library: Library, path: str, module: str) -> Iterator[str]:
-    """Where a module may lie, less its extension."""
+    """Yield the places where a module may lie, without its extension."""
     if module.startswith("."):
         yield normpath(join(dirname(path), module)).removeprefix(".")
     elif module.startswith(_SOURCE_ROOTS):
@@ -46,7 +46,7 @@ def _from_root(path: str, rest: str) -> Iterator[str]:
 
 
 def _in_workspace(library: Library, path: str, module: str) -> Iterator[str]:
-    """A package of this repository, by the folder that is called like it."""
+    """Yield the places in a package of this repository, found by a folder of that name."""
     parts = module.split("/")
     name, rest = (parts[1], parts[2:]) if module.startswith("@") and len(parts) > 1 else (parts[0], parts[1:])
     for folder in nearest(path, _packages(library, name)):

@@ -1,6 +1,6 @@
-"""What a file of JavaScript or TypeScript takes from others, and what it lets others take, in either module system.
+"""Imports and exports of a file of JavaScript or TypeScript, in either module system.
 
-A name that others take under another one than it has here is told as an import from the file itself, whose module
+A name that is exported under another name than it has here is recorded as an import from the file itself, whose module
 name is empty: `export { a as b }`, `export default a`, `exports.f = function …`.
 """
 
@@ -20,7 +20,7 @@ from commonhold.semantics.references import Use
 
 ITSELF: Final = ""
 _DEFAULT: Final = "default"
-# What `require` gives: a namespace, or what is exported whole.
+# The result of `require`: a namespace, or the value exported as a whole.
 _WHOLE: Final = "="
 _EXPORTS: Final = ("exports", "module.exports")
 _NAMED: Final = frozenset(
@@ -40,7 +40,7 @@ _NAMED: Final = frozenset(
 
 
 def import_statement(walk: Walk, node: Node, _scope: Scope) -> None:
-    """`import a, { b as c } from "x"`, `import * as n from "x"`, `import a = require("x")`."""
+    """Visit `import a, { b as c } from "x"`, `import * as n from "x"`, `import a = require("x")`."""
     module = module_text(walk, node.child_by_field_name("source"))
     for clause in node.named_children:
         if clause.type == "import_clause":
@@ -63,7 +63,7 @@ def _clause(walk: Walk, clause: Node, module: str) -> None:
 
 
 def _specifiers(walk: Walk, node: Node, kind: str) -> Iterator[tuple[str, str, Node]]:
-    """The names of a clause as they are there and as they are here."""
+    """Yield the names of a clause, each as exported there and as bound here."""
     for each in node.named_children:
         if each.type == kind:
             name = unquoted(walk.field(each, "name"))
@@ -71,7 +71,7 @@ def _specifiers(walk: Walk, node: Node, kind: str) -> Iterator[tuple[str, str, N
 
 
 def exported(walk: Walk, node: Node) -> list[Node]:
-    """Note what an `export` at the top level exports; what is left to visit."""
+    """Record the exports of an `export` at the top level; return the nodes that are still to be visited."""
     source = node.child_by_field_name("source")
     if source is not None:
         _passed_on(walk, node, module_text(walk, source))
@@ -125,7 +125,7 @@ def _listed(walk: Walk, clause: Node) -> None:
 
 
 def _declared(walk: Walk, node: Node) -> Iterator[str]:
-    """The names that an exported declaration declares."""
+    """Yield the names that an exported declaration declares."""
     if node.type in _NAMED:
         name = walk.field(node, "name")
         yield unquoted(name).partition(".")[0]
@@ -138,7 +138,7 @@ def _declared(walk: Walk, node: Node) -> Iterator[str]:
 
 
 def export_default(walk: Walk, value: Node, scope: Scope, qualname: str) -> None:
-    """Offer what is exported whole: a name of the file under another, or a value that has no name here."""
+    """Offer the default export: a name of the file under another name, or a value that has no name here."""
     name = walk.field(value, "name") if value.type in _NAMED else walk.text(value)
     if value.type in _NAMED or value.type == "identifier":
         if name:
@@ -153,7 +153,7 @@ def export_default(walk: Walk, value: Node, scope: Scope, qualname: str) -> None
 
 
 def assigned(walk: Walk, left: Node, right: Node, scope: Scope) -> None:
-    """`exports.f = …`, `module.exports = …`, and properties that functions are assigned to."""
+    """Visit `exports.f = …`, `module.exports = …`, and functions that are assigned to properties."""
     text = walk.text(left)
     if text in _EXPORTS:
         _whole(walk, right, scope, text)
@@ -166,7 +166,7 @@ def assigned(walk: Walk, left: Node, right: Node, scope: Scope) -> None:
 
 
 def _whole(walk: Walk, right: Node, scope: Scope, text: str) -> None:
-    """`module.exports = …`."""
+    """Visit `module.exports = …`."""
     module = required(walk, right) if right.type == "call_expression" else ""
     if module:
         walk.take(right, _DEFAULT, module, _DEFAULT, is_public=True)
@@ -184,7 +184,7 @@ def _whole(walk: Walk, right: Node, scope: Scope, text: str) -> None:
 
 
 def _entry(walk: Walk, node: Node, scope: Scope) -> None:
-    """An entry of an exported object."""
+    """Visit an entry of an exported object."""
     if node.type == "method_definition":
         walk.offer_as(walk.field(node, "name"), Sort.FUNCTION, node, scope).signatures.append(signature(walk, node))
     elif node.type == "pair":
@@ -194,7 +194,7 @@ def _entry(walk: Walk, node: Node, scope: Scope) -> None:
 
 
 def _member(walk: Walk, right: Node, scope: Scope, qualname: str, name: str) -> None:
-    """`exports.name = …`: offered as `qualname`, taken by others as `name`."""
+    """Visit `exports.name = …`: offered as `qualname`, imported by others as `name`."""
     module = required(walk, right) if right.type == "call_expression" else ""
     if module:
         walk.take(right, name, module, "", is_public=True)
@@ -211,7 +211,7 @@ def _member(walk: Walk, right: Node, scope: Scope, qualname: str, name: str) -> 
 
 
 def finish(walk: Walk) -> None:
-    """Settle what needs all of the file: which imports are passed on, and what `require` meant."""
+    """Finish the parts that need the whole file: which imports are re-exported, and the meaning of `require`."""
     called = {use.name for use in walk.uses if use.chain is None and use.use in (Use.CALL, Use.BASE)}
     public = {each.member for each in walk.imports if each.module == ITSELF} | {*(walk.exports or ())}
     for index, each in enumerate(walk.imports):
@@ -224,7 +224,7 @@ def finish(walk: Walk) -> None:
 
 
 def take_required(walk: Walk, name: Node, module: str) -> None:
-    """`const x = require("m")`, `const { a: b } = require("m")`."""
+    """Visit `const x = require("m")`, `const { a: b } = require("m")`."""
     if name.type == "identifier":
         walk.take(name, walk.text(name), module, _WHOLE)
         return

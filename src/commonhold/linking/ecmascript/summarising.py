@@ -1,4 +1,4 @@
-"""From the bytes of a file of JavaScript or TypeScript to its summary."""
+"""Summarise the bytes of a file of JavaScript or TypeScript."""
 
 from collections.abc import Callable
 from functools import partial

@@ -1,4 +1,4 @@
-"""What a file of JavaScript or TypeScript uses: calls, names, attributes, types, elements of JSX."""
+"""The uses in a file of JavaScript or TypeScript: calls, names, attributes, types, elements of JSX."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -23,7 +23,7 @@ def _type_name(walk: Walk, node: Node, scope: Scope) -> None:
 
 
 def _qualified_type(walk: Walk, node: Node, scope: Scope) -> None:
-    """`ns.T` as a type."""
+    """Record `ns.T` as a type."""
     chain = walk.chain(node, scope)
     walk.use_of(chain, Use.ANNOTATION, node, scope)
 
@@ -74,7 +74,7 @@ def _called(walk: Walk, function: Node, scope: Scope, given: CallShape) -> None:
 
 
 def _called_base(walk: Walk, node: Node, scope: Scope, given: CallShape) -> None:
-    """`super(…)` calls the base as `new` would."""
+    """Record `super(…)`, which calls the base as `new` would."""
     draft = walk.drafts.get(scope.owner)
     if draft is not None and draft.shape is not None and draft.shape.bases:
         walk.use_of(draft.shape.bases[0], Use.CALL, node, scope, given)
@@ -97,7 +97,7 @@ def _decorator(walk: Walk, node: Node, scope: Scope) -> None:
 
 
 def _element(walk: Walk, node: Node, scope: Scope) -> None:
-    """An element of JSX; one in small letters is none of ours."""
+    """Record an element of JSX; a name in small letters is no component of ours."""
     name = node.child_by_field_name("name")
     if name is not None and name.type == "identifier":
         if not walk.text(name)[:1].islower():

@@ -1,4 +1,4 @@
-"""How expressions, types and parameters of Go are read."""
+"""Read expressions, types and parameters of Go."""
 
 from collections.abc import Iterator, Mapping
 from typing import Final
@@ -19,7 +19,7 @@ _VARIADIC: Final = "variadic_parameter_declaration"
 
 
 def type_chain(walk: Walk, node: Node | None, scope: Scope) -> Chain:
-    """An instance of what a type names; empty for no type."""
+    """Return the chain for an instance of a named type; empty for no type."""
     return () if node is None else (*walk.chain(node, scope), INSTANCE)
 
 
@@ -60,7 +60,7 @@ def _typed(_walk: Walk, node: Node, _scope: Scope) -> tuple[Node | None, Chain]:
 
 
 def _operand(_walk: Walk, node: Node, _scope: Scope) -> tuple[Node | None, Chain]:
-    """What a pointer points to has the same fields."""
+    """Read a pointer as its target, which has the same fields."""
     is_pointing = node.children and node.children[0].type in ("&", "*")
     return (node.child_by_field_name("operand"), ()) if is_pointing else (None, OUTSIDE)
 
@@ -103,14 +103,14 @@ LINKS: Final[Mapping[str, Link]] = {
 
 
 def declared(node: Node | None) -> Iterator[tuple[Node, list[Node]]]:
-    """The declarations of a list of parameters, each with its names."""
+    """Yield the declarations of a list of parameters, each with its names."""
     for each in node.named_children if node is not None else ():
         if each.type in ("parameter_declaration", _VARIADIC):
             yield each, each.children_by_field_name("name")
 
 
 def params(walk: Walk, node: Node | None) -> Iterator[Parameter]:
-    """The parameters of a list; one without a name is numbered."""
+    """Yield the parameters of a list; one without a name is numbered."""
     count = 0
     for each, names in declared(node):
         kind = ParamKind.VAR_POSITIONAL if each.type == _VARIADIC else ParamKind.POSITIONAL_ONLY
@@ -121,7 +121,7 @@ def params(walk: Walk, node: Node | None) -> Iterator[Parameter]:
 
 
 def signature(walk: Walk, node: Node) -> CallableInterface:
-    """The interface of a function, or of anything that is written like one."""
+    """Return the interface of a function, or of any node in the form of one."""
     return CallableInterface(
         tuple(distinct(params(walk, node.child_by_field_name("parameters")))),
         returns=walk.tidied(node.child_by_field_name("result")),
@@ -129,7 +129,7 @@ def signature(walk: Walk, node: Node) -> CallableInterface:
 
 
 def result_chain(walk: Walk, node: Node, scope: Scope) -> Chain:
-    """What a function gives; of several results the first."""
+    """Return the chain of a function's result; of several results the first."""
     result = node.child_by_field_name("result")
     if result is not None and result.type == "parameter_list":
         first = next(declared(result), None)
@@ -138,7 +138,7 @@ def result_chain(walk: Walk, node: Node, scope: Scope) -> Chain:
 
 
 def receiver_of(walk: Walk, node: Node) -> tuple[str, Node | None]:
-    """The type that a method is of, and the node of the name of its receiver."""
+    """Return the type that a method belongs to, and the node of its receiver's name."""
     given = next(declared(node.child_by_field_name("receiver")), None)
     if given is None:
         return "", None

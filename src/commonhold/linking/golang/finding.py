@@ -1,7 +1,7 @@
 """How the packages of Go in a repository find each other: a folder is a package, an import path ends with the folder.
 
-What the module of the repository is called stands in `go.mod`, which has no summary. It is what most import paths
-that lead to folders of this repository begin with.
+The module name of the repository stands in `go.mod`, which has no summary. It is therefore taken as the most frequent
+beginning of the import paths that lead to folders of this repository.
 """
 
 from collections import Counter
@@ -20,7 +20,7 @@ _OWN: Final = "module"
 
 
 def modules(library: Library, path: str, module: str) -> tuple[str, ...]:
-    """The files of the package that an import path names, less its tests."""
+    """Return the files of the package that an import path names, without its tests."""
     known = places(library.paths, _EXTENSIONS)
     if module.startswith("."):
         return ()
@@ -36,9 +36,9 @@ def _package(known: Places, folder: str) -> tuple[str, ...]:
 
 
 def _by_ending(known: Places, module: str) -> list[str]:
-    """The folders that the longest ending of an import path leads to, of two parts at least.
+    """Return the folders to which the longest ending of an import path leads, of two parts at least.
 
-    None for the standard library's: no part of those looks like the name of a host.
+    None for the standard library's: no part of those has the form of a host name.
     """
     parts = module.split("/")
     if "." not in parts[0]:
@@ -48,7 +48,7 @@ def _by_ending(known: Places, module: str) -> list[str]:
 
 
 def _module_name(library: Library, known: Places) -> str:
-    """What import paths of this repository begin with; empty where none leads here."""
+    """Return the beginning of this repository's import paths; empty if none leads here."""
     if _OWN not in known.learnt:
         votes = Counter(_beginnings(library, known))
         known.learnt[_OWN] = min(votes, key=lambda name: (-votes[name], name)) if votes else ""
@@ -56,7 +56,7 @@ def _module_name(library: Library, known: Places) -> str:
 
 
 def _beginnings(library: Library, known: Places) -> Iterator[str]:
-    """What stands before the folder, in each import path that ends with one of this repository."""
+    """Yield the part before the folder, in each import path that ends with one of this repository."""
     asked = sorted(known.paths)
     summaries = map(library.summary, asked[:: len(asked) // _MOST_ASKED + 1])
     imported = {each.module for summary in summaries if summary is not None for each in summary.imports}
@@ -69,7 +69,7 @@ def _beginnings(library: Library, known: Places) -> Iterator[str]:
 
 
 def siblings(library: Library, path: str) -> tuple[str, ...]:
-    """The other files of the package."""
+    """Return the other files of the package."""
     files = places(library.paths, _EXTENSIONS).by_folder.get(dirname(path), ())
     return tuple(each for each in files if each != path)
 

@@ -1,7 +1,7 @@
-"""What a file of Go offers and uses.
+"""The names that a file of Go offers and uses.
 
-A struct is made by a literal: keyed, where every field may be left out, or by position, where none may. It offers both
-as its signatures. What it embeds stands as its bases.
+A struct is made by a literal: keyed, in which every field may be left out, or by position, in which none may. It offers
+both as its signatures. Embedded types count as its bases.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -52,7 +52,7 @@ def _import(walk: Walk, node: Node, _scope: Scope) -> None:
 
 
 def _package_name(module: str) -> str:
-    """The last part of an import path, less the version."""
+    """Return the last part of an import path, without the version."""
     *_, before, last = ("", *module.split("/"))
     is_version = last[:1] == "v" and last[1:].isdigit() and bool(before)
     return (before if is_version else last).partition(".")[0]
@@ -66,7 +66,7 @@ def _function(walk: Walk, node: Node, scope: Scope) -> None:
 
 
 def _method(walk: Walk, node: Node, scope: Scope) -> None:
-    """A method, under the name of its type, in whichever file of the package that stands."""
+    """Offer a method under the name of its type, in whichever file of the package the type stands."""
     owner, receiver = receiver_of(walk, node)
     inner = scope.inner()
     if owner:
@@ -114,7 +114,7 @@ def _literal_function(walk: Walk, node: Node, scope: Scope) -> None:
 
 
 def _parameters(walk: Walk, node: Node, scope: Scope) -> None:
-    """Parameters of a type: only their types are uses."""
+    """Visit parameters of a type: only their types are uses."""
     walk.push(_types_of(node), scope)
 
 
@@ -197,7 +197,7 @@ def _method_elem(walk: Walk, node: Node, scope: Scope) -> None:
 
 
 def _spec(walk: Walk, node: Node, scope: Scope) -> None:
-    """`const` and `var`, one line of them."""
+    """Visit one line of `const` or `var`."""
     names, kind = node.children_by_field_name("name"), node.child_by_field_name("type")
     value = node.child_by_field_name("value")
     values = _expressions(value)
@@ -219,7 +219,7 @@ def _expressions(node: Node | None) -> list[Node]:
 
 
 def _held(walk: Walk, names: list[Node], values: list[Node], scope: Scope) -> list[Chain]:
-    """What each name holds; of the results of one call only the first is known."""
+    """Return the chain of each name's value; of the results of one call only the first is known."""
     if len(names) == len(values):
         return [_known(walk, value, scope) for value in values]
     first = [_known(walk, values[0], scope)] if len(values) == 1 and names else []
@@ -302,7 +302,7 @@ def _call(walk: Walk, node: Node, scope: Scope) -> None:
 
 
 def _call_shape(arguments: Node | None) -> CallShape:
-    """The shape of a call; the one argument `f()` of `g(f())` may stand for several."""
+    """Return the shape of a call; the one argument `f()` of `g(f())` may stand for several."""
     found = shape_of(arguments, "variadic_argument")
     only = (
         arguments.named_children[0] if arguments is not None and found.positional == 1 and not found.has_star else None
@@ -311,7 +311,7 @@ def _call_shape(arguments: Node | None) -> CallShape:
 
 
 def _conversion(walk: Walk, node: Node, scope: Scope) -> None:
-    """`T(x)`, or the call of a generic function that looks like it: `f[int](x)`."""
+    """Visit `T(x)`, or the call of a generic function that looks like it: `f[int](x)`."""
     kind = node.child_by_field_name("type")
     if kind is not None and kind.type == "generic_type":
         walk.use_of(walk.chain(kind, scope), Use.CALL, kind, scope, CallShape(1))
@@ -322,7 +322,7 @@ def _conversion(walk: Walk, node: Node, scope: Scope) -> None:
 
 
 def _composite(walk: Walk, node: Node, scope: Scope) -> None:
-    """`T{…}`, and the `{…}` in `[]T{{…}}`."""
+    """Visit `T{…}`, and the `{…}` in `[]T{{…}}`."""
     kind, body = node.child_by_field_name("type"), node.child_by_field_name("body")
     if kind is None or body is None:
         walk.push(node.named_children, scope)
@@ -339,7 +339,7 @@ def _composite(walk: Walk, node: Node, scope: Scope) -> None:
 
 
 def _listed(walk: Walk, entry: Node, element: Node | None, scope: Scope) -> None:
-    """An entry of a list or map of structs, which need not name their type again."""
+    """Visit an entry of a list or map of structs, which may omit the name of their type."""
     key, value = entry.child_by_field_name("key"), entry.child_by_field_name("value") or entry
     inner = first_of(value, "literal_value")
     if inner is not None and element is not None and element.type not in _LISTS:
@@ -350,7 +350,7 @@ def _listed(walk: Walk, entry: Node, element: Node | None, scope: Scope) -> None
 
 
 def _made(walk: Walk, kind: Node, body: Node, scope: Scope) -> None:
-    """Note that a struct is made, with which of its fields."""
+    """Record that a struct is made, with which of its fields."""
     chain = walk.chain(kind, scope)
     entries = [each for each in body.named_children if not each.is_extra]
     keys = [each.child_by_field_name("key") for each in entries if each.type == "keyed_element"]
@@ -404,5 +404,5 @@ _GRAMMAR: Final = Grammar(GO, _VISITS, LINKS)
 
 
 def summarise(source: bytes) -> Summary:
-    """The summary of a file of Go."""
+    """Return the summary of a file of Go."""
     return summarised(source, _GRAMMAR)

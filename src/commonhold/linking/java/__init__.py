@@ -1,1 +1,1 @@
-"""Java: what a file offers and uses, and how packages find each other."""
+"""Java: the names that a file offers and uses, and how packages find each other."""

@@ -1,4 +1,4 @@
-"""How expressions, types and parameters of Java are read."""
+"""Read expressions, types and parameters of Java."""
 
 from collections.abc import Iterator, Mapping
 from typing import Final
@@ -15,7 +15,7 @@ _SPREAD: Final = "spread_parameter"
 
 
 def type_chain(walk: Walk, node: Node | None, scope: Scope) -> Chain:
-    """An instance of what a type names; empty for no type, and for `var`."""
+    """Return the chain for an instance of a named type; empty for no type, and for `var`."""
     if node is None or (node.type == "type_identifier" and walk.text(node) == INFERRED):
         return ()
     return (*walk.chain(node, scope), INSTANCE)
@@ -92,7 +92,7 @@ LINKS: Final[Mapping[str, Link]] = {
 
 
 def parameters(node: Node) -> Iterator[tuple[Node, Node | None, Node | None]]:
-    """The parameters of a method or lambda, each with the nodes of its name and type."""
+    """Yield the parameters of a method or lambda, each with the nodes of its name and type."""
     listed = node.child_by_field_name("parameters")
     if listed is not None and listed.type == "identifier":
         yield listed, listed, None
@@ -109,7 +109,7 @@ def parameters(node: Node) -> Iterator[tuple[Node, Node | None, Node | None]]:
 
 
 def signature(walk: Walk, node: Node) -> CallableInterface:
-    """The interface of a method, a constructor, or of a record by its header."""
+    """Return the interface of a method, a constructor, or of a record by its header."""
     params = (
         Parameter(
             walk.text(name),

@@ -1,6 +1,6 @@
 """How packages of Java find each other: a package is a folder, in each of the source trees of a repository.
 
-A file says its package, a summary does not; it is taken to be the part of the folder that lies below the last `java`.
+A file states its package, a summary does not; the package is taken to be the part of the folder below the last `java`.
 """
 
 from posixpath import dirname
@@ -15,7 +15,7 @@ _ROOT: Final = "java"
 
 
 def modules(library: Library, path: str, module: str) -> tuple[str, ...]:
-    """The files of a package, or the one of a class; those nearest to the asking file first."""
+    """Return the files of a package, or the one of a class; those nearest to the asking file first."""
     if not module:
         return (path,)
     known = places(library.paths, _EXTENSIONS)
@@ -33,7 +33,7 @@ def _package(known: Places, path: str, folder: str) -> tuple[str, ...]:
 
 
 def siblings(library: Library, path: str) -> tuple[str, ...]:
-    """The other files of the package, in whichever source tree."""
+    """Return the other files of the package, in any source tree."""
     known = places(library.paths, _EXTENSIONS)
     folder = dirname(path)
     package = _package_of(folder)
@@ -43,7 +43,7 @@ def siblings(library: Library, path: str) -> tuple[str, ...]:
 
 
 def _package_of(folder: str) -> str:
-    """The part of a folder that names a package; empty where no source tree is to be seen."""
+    """Return the part of a folder that names a package; empty if no source tree is found."""
     parts = folder.split("/")
     root = next((index for index in reversed(range(len(parts))) if parts[index] == _ROOT), None)
     return "/".join(parts[root + 1 :]) if root is not None else ""

@@ -1,7 +1,7 @@
-"""What a file of Java offers and uses.
+"""The names that a file of Java offers and uses.
 
-A class offers as its signatures how it is made: by its constructors, or by the header of a record. Annotations change
-no signature, so they are uses and no decorators.
+A class offers as its signatures how it is constructed: by its constructors, or by the header of a record. Annotations
+change no signature, so they are uses and no decorators.
 """
 
 from collections.abc import Iterator, Mapping
@@ -24,7 +24,7 @@ _CONSTRUCTORS: Final = frozenset({"constructor_declaration", "compact_constructo
 
 
 def _import(walk: Walk, node: Node, _scope: Scope) -> None:
-    """`import a.b.C;`, `import a.b.*;`, `import static a.b.C.m;`."""
+    """Visit `import a.b.C;`, `import a.b.*;`, `import static a.b.C.m;`."""
     path = first_of(node, "scoped_identifier", "identifier")
     parts = walk.text(path).replace(" ", "").split(".")
     package, inside = _split(parts)
@@ -37,13 +37,13 @@ def _import(walk: Walk, node: Node, _scope: Scope) -> None:
 
 
 def _split(parts: list[str]) -> tuple[list[str], list[str]]:
-    """A package and the name inside of it: packages are in small letters."""
+    """Split into a package and the name inside of it: packages are in small letters."""
     count = next((index for index, part in enumerate(parts) if part[:1].isupper()), len(parts) - 1)
     return (parts[:count], parts[count:]) if any(part[:1].isupper() for part in parts) else (parts, [])
 
 
 def _type(walk: Walk, node: Node, scope: Scope) -> None:
-    """A class, interface, enum, record or annotation."""
+    """Visit a class, interface, enum, record or annotation."""
     name = walk.field(node, "name")
     bases = [(walk.chain(each, scope), walk.tidied(each) or "") for each in _heritage(node)]
     known = [(chain, text) for chain, text in bases if chain not in (UNKNOWN, OUTSIDE)]
@@ -65,7 +65,7 @@ def _type(walk: Walk, node: Node, scope: Scope) -> None:
 
 
 def _make(walk: Walk, draft: Draft, node: Node) -> None:
-    """How a class is made where it says nothing, or where its header says it."""
+    """Set how a class is constructed if it has no constructor, or if its header states it."""
     if node.type == "record_declaration":
         draft.signatures.append(signature(walk, node))
     elif node.type == "class_declaration":
@@ -75,7 +75,7 @@ def _make(walk: Walk, draft: Draft, node: Node) -> None:
 
 
 def _components(walk: Walk, draft: Draft | None, node: Node, inner: Scope) -> None:
-    """Each component of a record is a field, and a method that gives it."""
+    """Offer each component of a record as a field, and as a method that returns it."""
     for each, name, kind in parameters(node):
         if draft is not None and name is not None:
             gives = type_chain(walk, kind, inner)
@@ -100,7 +100,7 @@ def _base(walk: Walk, node: Node, scope: Scope) -> None:
 
 
 def _bind_types(walk: Walk, node: Node, inner: Scope) -> None:
-    """Bind the type parameters: nothing is known of what they stand for."""
+    """Bind the type parameters: the types that they stand for are unknown."""
     given = node.child_by_field_name("type_parameters")
     for each in given.named_children if given is not None else ():
         inner.bind(walk.text(first_of(each, "type_identifier", "identifier")))
@@ -120,7 +120,7 @@ def _method(walk: Walk, node: Node, scope: Scope) -> None:
 
 
 def _constructor(walk: Walk, node: Node, scope: Scope) -> None:
-    """A constructor; the class is called as it says."""
+    """Visit a constructor; its signature is that of calls of the class."""
     made = walk.drafts.get(scope.prefix) if scope.is_class and scope.defines else None
     if made is not None and node.type == "constructor_declaration":
         made.signatures.append(signature(walk, node))
@@ -156,7 +156,7 @@ def _variable(walk: Walk, node: Node, scope: Scope) -> None:
 
 
 def _declared(walk: Walk, declarator: Node, kind: Node | None, scope: Scope) -> Chain:
-    """What a variable is: by its type, else by its value."""
+    """Return the chain of a variable: by its type, else by its value."""
     if declarator.child_by_field_name("dimensions") is not None:
         return ()
     value = declarator.child_by_field_name("value")
@@ -169,7 +169,7 @@ def _inside_of(walk: Walk, node: Node, kind: Node | None, scope: Scope) -> None:
 
 
 def _constant(walk: Walk, node: Node, scope: Scope) -> None:
-    """A constant of an enum, which is made like an object."""
+    """Visit a constant of an enum, which is constructed like an object."""
     gives: Chain = (*scope.prefix.split("."), "@") if scope.prefix else ()
     walk.offer(walk.field(node, "name"), Sort.VALUE, node, scope, gives)
     arguments, body = node.child_by_field_name("arguments"), node.child_by_field_name("body")
@@ -181,7 +181,7 @@ def _constant(walk: Walk, node: Node, scope: Scope) -> None:
 
 
 def _bound(walk: Walk, node: Node, scope: Scope) -> None:
-    """A variable that is no declaration of its own: of a loop, a resource, a caught exception."""
+    """Visit a variable without a declaration statement: of a loop, a resource, a caught exception."""
     kind = node.child_by_field_name("type") or first_of(node, "catch_type")
     only = kind.named_children if kind is not None and kind.type == "catch_type" else [kind]
     name, value = node.child_by_field_name("name"), node.child_by_field_name("value")
@@ -256,7 +256,7 @@ def _invocation(walk: Walk, node: Node, scope: Scope) -> None:
 
 
 def _creation(walk: Walk, node: Node, scope: Scope) -> None:
-    """`new T(…)`, maybe with a body, whose members nobody else sees."""
+    """Visit `new T(…)`, perhaps with a body, whose members no other code sees."""
     kind, arguments = node.child_by_field_name("type"), node.child_by_field_name("arguments")
     body = first_of(node, "class_body")
     if kind is not None:
@@ -272,7 +272,7 @@ def _creation(walk: Walk, node: Node, scope: Scope) -> None:
 
 
 def _explicit(walk: Walk, node: Node, scope: Scope) -> None:
-    """`super(…)` and `this(…)`: made as `new` would make it."""
+    """Visit `super(…)` and `this(…)`: they construct as `new` would."""
     which, arguments = node.child_by_field_name("constructor"), node.child_by_field_name("arguments")
     draft = walk.drafts.get(scope.owner)
     if which is not None and draft is not None:
@@ -284,7 +284,7 @@ def _explicit(walk: Walk, node: Node, scope: Scope) -> None:
 
 
 def _reference(walk: Walk, node: Node, scope: Scope) -> None:
-    """`T::m`, `x::m`, `T::new`."""
+    """Visit `T::m`, `x::m`, `T::new`."""
     parts = [each for each in node.named_children if each.type != "type_arguments"]
     if len(parts) > 1 and parts[-1].type == "identifier":
         walk.use(parts[-1], Use.ATTRIBUTE, scope, walk.chain(parts[0], scope))
@@ -372,5 +372,5 @@ _GRAMMAR: Final = Grammar(JAVA, _VISITS, LINKS, sees_members=True, merging=froze
 
 
 def summarise(source: bytes) -> Summary:
-    """The summary of a file of Java."""
+    """Return the summary of a file of Java."""
     return summarised(source, _GRAMMAR)

@@ -1,1 +1,1 @@
-"""Rust: what a file offers and uses, and how modules and crates find each other."""
+"""Rust: the names that a file offers and uses, and how modules and crates find each other."""

@@ -1,4 +1,4 @@
-"""How expressions, types, paths and parameters of Rust are read."""
+"""Read expressions, types, paths and parameters of Rust."""
 
 from collections.abc import Iterator, Mapping
 from typing import Final
@@ -12,7 +12,7 @@ from commonhold.semantics.interface import CallableInterface, Parameter, ParamKi
 SELF_TYPE: Final = "Self"
 PATH_ROOTS: Final = frozenset({"crate", "self", "super"})
 _STANDARD: Final = frozenset({"alloc", "core", "std"})
-# What hands on its content: a field or method of it is one of what is inside.
+# Types that wrap their content: a field or method of them is taken for one of the inner type.
 _WRAPPERS: Final = frozenset({"Arc", "Box", "Cow", "Option", "Pin", "Rc", "Ref", "RefMut", "Result"})
 _SAME: Final = frozenset(
     {"as_mut", "as_ref", "borrow", "borrow_mut", "clone", "expect", "to_owned", "unwrap", "unwrap_or_default"}
@@ -20,12 +20,12 @@ _SAME: Final = frozenset(
 
 
 def type_chain(walk: Walk, node: Node | None, scope: Scope) -> Chain:
-    """An instance of what a type names; empty for no type."""
+    """Return the chain for an instance of a named type; empty for no type."""
     return () if node is None else (*walk.chain(node, scope), INSTANCE)
 
 
 def type_of_scope(scope: Scope) -> Chain:
-    """The type that `Self` stands for."""
+    """Return the type that `Self` stands for."""
     return tuple(scope.owner.split(".")) if scope.owner else UNKNOWN
 
 
@@ -51,7 +51,7 @@ def _scoped(walk: Walk, node: Node, scope: Scope) -> tuple[Node | None, Chain]:
 
 
 def _from_module(root: str, scope: Scope) -> Chain:
-    """Where `crate`, `self` or `super` leads: modules that are inside of this file are names of it."""
+    """Return the target of `crate`, `self` or `super`: modules inside of this file are names of it."""
     inside = module_of(scope)
     if root == "crate" or (root == "super" and not inside):
         return (f"import {root}",)
@@ -59,7 +59,7 @@ def _from_module(root: str, scope: Scope) -> Chain:
 
 
 def module_of(scope: Scope) -> list[str]:
-    """The modules inside of the file that a scope lies in."""
+    """Return the modules inside of the file that a scope lies in."""
     around: Scope | None = scope
     while around is not None and (around.is_class or not around.defines):
         around = around.parent
@@ -143,14 +143,14 @@ LINKS: Final[Mapping[str, Link]] = {
 
 
 def parameters(node: Node) -> list[Node]:
-    """The parameters of a function or closure."""
+    """Return the parameters of a function or closure."""
     listed = node.child_by_field_name("parameters")
     kinds = ("attribute_item", "line_comment", "block_comment")
     return [] if listed is None else [each for each in listed.named_children if each.type not in kinds]
 
 
 def signature(walk: Walk, node: Node) -> CallableInterface:
-    """The interface of a function, `self` included where it has one."""
+    """Return the interface of a function, including `self` if it has one."""
     return CallableInterface(
         tuple(_params(walk, parameters(node))),
         is_async="async"
@@ -172,7 +172,7 @@ def _params(walk: Walk, nodes: list[Node]) -> Iterator[Parameter]:
 
 
 def made_of(walk: Walk, node: Node) -> CallableInterface | None:
-    """How a struct or a variant is made: by position, or by naming every field; None where it is but a name."""
+    """Return how a struct or a variant is made: by position, or by naming every field; None if it is only a name."""
     body = node.child_by_field_name("body")
     if body is None or body.type == "enum_variant_list":
         return None

@@ -1,4 +1,4 @@
-"""How modules of Rust find each other: by the folders of their crate; a crate by the folder that is called like it."""
+"""How modules of Rust find each other: by the folders of their crate; a crate by the folder with its name."""
 
 from posixpath import basename, dirname, join, splitext
 from typing import Final
@@ -10,13 +10,13 @@ from commonhold.linking.placing import Places, nearest, places
 _EXTENSIONS: Final = (".rs",)
 _ROOTS: Final = ("lib.rs", "main.rs")
 _MODULE: Final = "mod.rs"
-# Folders whose files are each a crate of their own.
+# Folders in which each file is a crate of its own.
 _LOOSE: Final = frozenset({"benches", "bin", "examples", "tests"})
 _SOURCE: Final = "src"
 
 
 def modules(library: Library, path: str, module: str) -> tuple[str, ...]:
-    """The file of a module, by a path as it is written in the file at `path`."""
+    """Return the file of a module, by a path as written in the file at `path`."""
     known = places(library.paths, _EXTENSIONS)
     root, *rest = [part for part in module.replace("::", ".").split(".") if part] or ["self"]
     found = _start(known, path, root)
@@ -36,7 +36,7 @@ def _start(known: Places, path: str, root: str) -> str:
 
 
 def _crate_root(known: Places, path: str) -> str:
-    """The root of the crate that a file is of: the nearest `lib.rs` or `main.rs` above, or itself."""
+    """Return the root of the crate of a file: the nearest `lib.rs` or `main.rs` above, or the file itself."""
     folder, name = dirname(path), basename(path)
     if name in _ROOTS or basename(folder) in _LOOSE:
         return path
@@ -50,7 +50,7 @@ def _crate_root(known: Places, path: str) -> str:
 
 
 def _own_folder(known: Places, path: str) -> str:
-    """The folder in which the modules below a file lie."""
+    """Return the folder in which the modules below a file lie."""
     name = basename(path)
     if name in (*_ROOTS, _MODULE) or _crate_root(known, path) == path:
         return dirname(path)
@@ -66,7 +66,7 @@ def _child(known: Places, path: str, name: str) -> str:
 
 
 def _parent(known: Places, path: str) -> str:
-    """The file of the module around the one of a file."""
+    """Return the file of the parent module of a file's module."""
     if basename(path) in _ROOTS:
         return ""
     folder = dirname(path) if basename(path) == _MODULE else splitext(path)[0]
@@ -76,10 +76,10 @@ def _parent(known: Places, path: str) -> str:
 
 
 def _crate(known: Places, path: str, name: str) -> str:
-    """The root of another crate of this repository.
+    """Return the root of another crate of this repository.
 
-    Its folder is called as it is, or, as people do within a family of crates, by the last parts of its name. A file of
-    tests or examples means its own package by that name where nothing else is called so.
+    Its folder has the name of the crate, or, as is usual in a family of crates, the last parts of it. In a file of
+    tests or examples the name means the file's own package if no other folder fits it.
     """
     words = name.split("_")
     for start in range(len(words)):
@@ -100,7 +100,7 @@ def _package_name(root: str) -> str:
 
 
 def below(library: Library, path: str, name: str) -> tuple[str, ...]:
-    """The module that lies in the folder of a file, where the file does not declare it in a way that is seen."""
+    """Return the module in the folder of a file, for a name that the file does not visibly declare."""
     found = _child(places(library.paths, _EXTENSIONS), path, name)
     return (found,) if found else ()
 

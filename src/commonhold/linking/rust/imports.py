@@ -1,4 +1,4 @@
-"""What a file of Rust takes from others: trees of `use`, modules that are declared, other crates."""
+"""The imports of a file of Rust: trees of `use`, declared modules, other crates."""
 
 from collections.abc import Iterator
 
@@ -13,7 +13,7 @@ Path = tuple[str, ...]
 
 
 def use_declaration(walk: Walk, node: Node, scope: Scope) -> None:
-    """`use a::{b, c as d, e::*};` at the top level, in a module inside of the file, or in a function."""
+    """Visit `use a::{b, c as d, e::*};` at the top level, in a module inside of the file, or in a function."""
     for path, name, each in _leaves(walk, node.child_by_field_name("argument")):
         placed = _placed(path, scope)
         if name == STAR:
@@ -27,7 +27,7 @@ def use_declaration(walk: Walk, node: Node, scope: Scope) -> None:
 
 
 def _bind(scope: Scope, name: str, placed: Path) -> None:
-    """Bind what is imported for a part of the file only."""
+    """Bind an import that is visible in a part of the file only."""
     if placed[0] == "self":
         if placed[1:] and placed[1:] != (name,):
             scope.bind(name, 0, placed[1:], is_alias=True)
@@ -38,7 +38,7 @@ def _bind(scope: Scope, name: str, placed: Path) -> None:
 
 
 def _placed(path: Path, scope: Scope) -> Path:
-    """The path as the file itself would write it: `self` is the file."""
+    """Return the path as the file itself would write it: `self` is the file."""
     inside = module_of(scope)
     if path[:1] == ("self",):
         return ("self", *inside, *path[1:])
@@ -51,7 +51,7 @@ def _placed(path: Path, scope: Scope) -> Path:
 
 
 def _split(path: Path) -> tuple[str, str]:
-    """The module and what is taken from it: from a type on, written with a capital, it is a name in the module."""
+    """Return the module and the imported name: from a type on, written with a capital, it is a name in the module."""
     count = next((index for index, part in enumerate(path) if part[:1].isupper()), len(path) - 1)
     if len(path) == 1 and path[0] not in PATH_ROOTS and not path[0][:1].isupper():
         return path[0], ""
@@ -59,7 +59,7 @@ def _split(path: Path) -> tuple[str, str]:
 
 
 def _leaves(walk: Walk, tree: Node | None) -> Iterator[tuple[Path, str, Node]]:
-    """Each name that a tree of `use` takes: its path, what it is called here, and where."""
+    """Yield each name that a tree of `use` imports: its path, its name here, and its node."""
     pending: list[tuple[Node | None, Path]] = [(tree, ())]
     while pending:
         node, before = pending.pop()
@@ -81,7 +81,7 @@ def _leaves(walk: Walk, tree: Node | None) -> Iterator[tuple[Path, str, Node]]:
 
 
 def _joined(before: Path, path: Path) -> Path:
-    """`a::{self}` is `a`."""
+    """Join paths: `a::{self}` is `a`."""
     return before if before and path == ("self",) else before + path
 
 
@@ -90,7 +90,7 @@ def _parts(walk: Walk, node: Node | None) -> Path:
 
 
 def declared_module(walk: Walk, node: Node, scope: Scope) -> bool:
-    """Note `mod m;`; whether the module was of that kind."""
+    """Record `mod m;`; return whether the module was of that kind."""
     if has(node, "declaration_list"):
         return False
     name = walk.field(node, "name")
@@ -103,6 +103,6 @@ def declared_module(walk: Walk, node: Node, scope: Scope) -> bool:
 
 
 def other_crate(walk: Walk, node: Node, _scope: Scope) -> None:
-    """`extern crate a as b;`."""
+    """Visit `extern crate a as b;`."""
     name = walk.field(node, "name")
     walk.take(node, walk.field(node, "alias") or name, name, "", is_public=True)

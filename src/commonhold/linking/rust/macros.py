@@ -1,7 +1,7 @@
-"""What stands between the brackets of a macro call: tokens, read as far as they look like calls, paths and names.
+"""The content of a macro call's brackets: tokens, read as far as they look like calls, paths and names.
 
-What a macro makes of them is not seen. An argument list is counted by its commas; where a closure or a generic may
-hold some of those, the count is not trusted.
+The expansion of the macro is unknown. An argument list is counted by its commas; if a closure or a generic may contain
+some of those, the count is not trusted.
 """
 
 from collections.abc import Iterator
@@ -24,7 +24,7 @@ _LONGEST: Final = 10
 
 
 def read_tokens(walk: Walk, group: Node, scope: Scope) -> None:
-    """Note what is used in the tokens of one pair of brackets; groups inside are visited in turn."""
+    """Record the uses in the tokens of one pair of brackets; groups inside are visited in turn."""
     steps: Chain = ()
     joined = False
     tokens = group.children[1:-1]
@@ -66,7 +66,7 @@ def _is_list(walk: Walk, token: Node) -> bool:
 
 
 def _count(group: Node) -> CallShape:
-    """The shape of a call by the commas between its brackets."""
+    """Return the shape of a call by the commas between its brackets."""
     tokens = [each.type for each in group.children[1:-1]]
     if not tokens:
         return shape(0)
@@ -76,5 +76,5 @@ def _count(group: Node) -> CallShape:
 
 
 def tokens_of(node: Node) -> Iterator[Node]:
-    """The group of tokens of a macro call."""
+    """Yield the group of tokens of a macro call."""
     return (each for each in node.children if each.type == _GROUP)

@@ -1,7 +1,7 @@
-"""What a file of Rust offers and uses.
+"""The names that a file of Rust offers and uses.
 
-What an `impl` defines is offered as a member of the type, whichever block it stands in: `impl Display for Point` has
-`Point.fmt`. A struct or a variant offers as its signature how it is made, where each field must be given.
+The definitions of an `impl` are offered as members of the type, whichever block they stand in: `impl Display for Point`
+has `Point.fmt`. A struct or a variant offers as its signature how it is made; each field must be given.
 """
 
 from collections.abc import Iterator, Mapping
@@ -50,7 +50,7 @@ def _function(walk: Walk, node: Node, scope: Scope) -> None:
 
 
 def _bind_types(walk: Walk, node: Node, inner: Scope) -> None:
-    """Bind the type parameters: nothing is known of what they stand for."""
+    """Bind the type parameters: the types that they stand for are unknown."""
     given = node.child_by_field_name("type_parameters")
     for each in given.named_children if given is not None else ():
         if each.type in ("type_parameter", "const_parameter"):
@@ -118,7 +118,7 @@ def _trait(walk: Walk, node: Node, scope: Scope) -> None:
 
 
 def _impl(walk: Walk, node: Node, scope: Scope) -> None:
-    """A block of members of a type; for a trait, the type inherits from it."""
+    """Visit a block of members of a type; for a trait, the type inherits from it."""
     kind, trait, body = (node.child_by_field_name(name) for name in ("type", "trait", "body"))
     types = scope.inner()
     _bind_types(walk, node, types)
@@ -138,7 +138,7 @@ def _impl(walk: Walk, node: Node, scope: Scope) -> None:
 
 
 def _plain(chain: Chain, types: Scope) -> str:
-    """The name of the type of an `impl`; none where it is a type parameter, or no plain type."""
+    """Return the name of the type of an `impl`; empty if it is a type parameter, or no plain type."""
     is_bound = chain[0] in types.locals
     return "" if chain in (UNKNOWN, OUTSIDE) or is_bound or not chain[-1].isidentifier() else chain[-1]
 
@@ -155,14 +155,14 @@ def _module(walk: Walk, node: Node, scope: Scope) -> None:
 
 
 def _value(walk: Walk, node: Node, scope: Scope) -> None:
-    """`const` and `static`."""
+    """Visit `const` and `static`."""
     kind, value = node.child_by_field_name("type"), node.child_by_field_name("value")
     walk.offer(walk.field(node, "name"), Sort.VALUE, node, scope, type_chain(walk, kind, scope))
     walk.push([kind, value], scope.inner())
 
 
 def _alias(walk: Walk, node: Node, scope: Scope) -> None:
-    """`type A = B;` is followed like a base."""
+    """Visit `type A = B;`, which is followed like a base."""
     kind = node.child_by_field_name("type")
     inner = scope.inner()
     _bind_types(walk, node, inner)
@@ -176,7 +176,7 @@ def _alias(walk: Walk, node: Node, scope: Scope) -> None:
 
 
 def _macro_definition(walk: Walk, node: Node, scope: Scope) -> None:
-    """A macro is offered by its name; nothing is known of how it is called."""
+    """Offer a macro by its name; its parameters are unknown."""
     walk.offer(walk.field(node, "name"), Sort.VALUE, node, scope)
 
 
@@ -208,7 +208,7 @@ def _let(walk: Walk, node: Node, scope: Scope) -> None:
 
 
 def _condition(walk: Walk, node: Node, scope: Scope) -> None:
-    """`if let`."""
+    """Visit `if let`."""
     _bind(walk, node.child_by_field_name("pattern"), scope, node.end_byte)
     walk.push([node.child_by_field_name("value")], scope)
 
@@ -241,7 +241,7 @@ def _closure(walk: Walk, node: Node, scope: Scope) -> None:
 def _bind(
     walk: Walk, pattern: Node | None, scope: Scope, start: int, kind: Node | None = None, value: Node | None = None
 ) -> None:
-    """Bind the names of a pattern, and note what it takes apart."""
+    """Bind the names of a pattern, and record the types that it takes apart."""
     if pattern is None:
         return
     if pattern.type == "identifier" and not _is_constant(walk, pattern):
@@ -253,7 +253,7 @@ def _bind(
 
 
 def _is_constant(walk: Walk, node: Node) -> bool:
-    """Whether a name in a pattern is compared with, as names with a capital are, and not bound."""
+    """Whether a name in a pattern is compared and not bound: names with a capital are constants."""
     return walk.text(node)[:1].isupper()
 
 
@@ -291,7 +291,7 @@ def _path(walk: Walk, node: Node, scope: Scope) -> None:
 
 
 def _used_path(walk: Walk, node: Node, scope: Scope, use: Use, given: CallShape | None) -> None:
-    """A name, or a path like `a::b::C`, whose last part is used."""
+    """Record the use of a name, or of the last part of a path like `a::b::C`."""
     name = node.child_by_field_name("name")
     if name is None:
         if walk.text(node) == SELF_TYPE:
@@ -310,7 +310,7 @@ def _used_path(walk: Walk, node: Node, scope: Scope, use: Use, given: CallShape 
 
 
 def _root_of(walk: Walk, node: Node, scope: Scope) -> None:
-    """The parts before the last: a type is used, and so is what stands in its brackets."""
+    """Record the parts before the last: a type is used, and so are the types in its brackets."""
     path = node.child_by_field_name("path")
     if path is None:
         return
@@ -349,7 +349,7 @@ def _call(walk: Walk, node: Node, scope: Scope) -> None:
 
 
 def _made(walk: Walk, node: Node, scope: Scope) -> None:
-    """`T { a: 1, ..rest }`."""
+    """Visit `T { a: 1, ..rest }`."""
     name, body = node.child_by_field_name("name"), node.child_by_field_name("body")
     entries = body.named_children if body is not None else []
     has_rest = any(each.type == "base_field_initializer" for each in entries)
@@ -425,5 +425,5 @@ _GRAMMAR: Final = Grammar(RUST, _VISITS, LINKS, finish=_finish)
 
 
 def summarise(source: bytes) -> Summary:
-    """The summary of a file of Rust."""
+    """Return the summary of a file of Rust."""
     return summarised(source, _GRAMMAR)
