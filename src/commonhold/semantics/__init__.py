@@ -1,1 +1,1 @@
-"""Python source in, interfaces and same-file edges out: who is affected by a change. Pure."""
+"""From Python source to interfaces and dependencies inside one file: find the code that a change affects. Pure."""

@@ -1,6 +1,7 @@
-"""Semantic admission: which regions an edit concerns beyond itself, and whether it may go in.
+"""Semantic admission: which other regions an edit affects, and whether the edit is admitted.
 
-One hop, one file, Python. Reads syntax only: what happens through strings, containers or other files stays unseen.
+It covers one hop, one file, Python. It reads syntax only: effects through strings, containers or other files are not
+found.
 """
 
 import ast
@@ -37,7 +38,7 @@ _Found = TypeVar("_Found", Reference, Marker)
 
 @dataclass(frozen=True, slots=True)
 class Changed:
-    """An edited region: `before` None means inserted, `after` None deleted; the names differ after a rename."""
+    """An edited region: `before` is None if inserted, `after` is None if deleted; the names differ after a rename."""
 
     before: Key | None
     after: Key | None
@@ -45,9 +46,9 @@ class Changed:
 
 @dataclass(frozen=True, slots=True)
 class Required:
-    """A region of the file after that the edit concerns; `line` is where, `why` what changed and how it is used.
+    """A region of the file after that the edit affects; `line` is the place, `why` the change and the use of it.
 
-    `still_broken`: as the region now stands, it provably fails, so that being part of the changeset does not mend it.
+    `still_broken`: the region provably fails as it now stands, so its presence in the changeset does not fix it.
     """
 
     key: Key
@@ -59,7 +60,7 @@ class Required:
 
 @dataclass(frozen=True, slots=True)
 class Escalation:
-    """Something whose reach nobody can see: `key` is what to lease, `path` and `line` where it stands after."""
+    """Something with an unknown reach: `key` is the key to lease, `path` and `line` its place in the file after."""
 
     key: Key
     why: str
@@ -70,7 +71,7 @@ class Escalation:
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """What `examine` saw. `required` has each key once, in file order."""
+    """The results of `examine`. `required` has each key once, in file order."""
 
     required: tuple[Required, ...] = ()
     escalations: tuple[Escalation, ...] = ()
@@ -79,7 +80,7 @@ class Findings:
 
 @dataclass(frozen=True, slots=True)
 class Allow:
-    """Go ahead. `debts` are regions that are leased by the committer but not mended yet."""
+    """The edit is admitted. `debts` are regions that the committer has leased and not fixed yet."""
 
     notices: tuple[str, ...]
     debts: tuple[Required, ...]
@@ -87,9 +88,9 @@ class Allow:
 
 @dataclass(frozen=True, slots=True)
 class RequireLocks:
-    """Mend these regions in the changeset, or lease them first. Only those that are not satisfied are listed.
+    """Fix these regions in the changeset, or lease them first. Only unsatisfied ones are listed.
 
-    `reasons` ask for the lease of a file besides: they escalate once the regions are mended or leased.
+    `reasons` ask for the lease of a file as well: they escalate once the regions are fixed or leased.
     """
 
     required: tuple[Required, ...]
@@ -98,7 +99,7 @@ class RequireLocks:
 
 @dataclass(frozen=True, slots=True)
 class Escalate:
-    """Lease the file first; every region whose contract breaks is mended or leased already."""
+    """Lease the file first; every region whose contract breaks is already fixed or leased."""
 
     reasons: tuple[Escalation, ...]
 
@@ -107,10 +108,10 @@ Verdict = Allow | RequireLocks | Escalate
 
 
 def judge(findings: Findings, mended: Collection[Key], is_leased: Callable[[Key], bool]) -> Verdict:
-    """Decide from the findings, the keys in the changeset, and what the committer has leased.
+    """Decide from the findings, the keys in the changeset, and the committer's leases.
 
-    A key counts as mended or leased if it or a container of it is. A broken contract is named before any suspicion:
-    it is known which regions to mend, and no suspicion beside it makes that less certain.
+    A key counts as fixed or leased if it or a container of it is. A broken contract is reported before any suspicion:
+    the regions to fix are known, and a suspicion beside it makes that no less certain.
     """
     reasons = tuple(reason for reason in findings.escalations if not is_leased(reason.key))
     owed = tuple(one for one in findings.required if one.still_broken or not _is_covered(one.key, mended.__contains__))
@@ -125,10 +126,10 @@ def _is_covered(key: Key, holds: Callable[[Key], bool]) -> bool:
 
 
 def examine(before: RegionMap, after: RegionMap, changed: Sequence[Changed]) -> Findings:
-    """Find what an edit concerns outside of the regions it edits.
+    """Find the regions that an edit affects outside of those it edits.
 
-    Never raises on what Python parses; `after` must be that. Quick where only bodies changed: then just the edited
-    regions are parsed. Nothing is found for a file that was empty, is not Python, or could not be parsed before.
+    Never raises on text that Python parses; `after` must be such. It is quick if only bodies changed: then just the
+    edited regions are parsed. It finds nothing for a file that was empty, is not Python, or could not be parsed before.
     """
     if before.language != PYTHON or not before.source.strip():
         return Findings()
@@ -148,14 +149,14 @@ def examine(before: RegionMap, after: RegionMap, changed: Sequence[Changed]) -> 
 
 
 def _unread(before: RegionMap, after: RegionMap) -> str:
-    """Why two versions of a file could not be compared."""
+    """Return why two versions of a file could not be compared."""
     if as_older_python(before.source) is not None or as_older_python(after.source) is not None:
         return f"`{before.path}` may be written for a newer Python than runs here: its meaning was not checked"
     return f"`{before.path}` was not valid Python before: its meaning was not compared"
 
 
 def _names_of(pairs: Iterable[Pair]) -> frozenset[str]:
-    """What the edited leaves define, as they are called before and after."""
+    """Return the names that the edited leaves define, before and after."""
     regions = (region for pair in pairs for region in (pair.before, pair.after) if region)
     return frozenset(filter(None, (definition_of(region)[1] for region in regions)))
 
@@ -165,7 +166,7 @@ def _keys_of(pairs: Iterable[Pair]) -> frozenset[Key]:
 
 
 def _glance(pair: Pair, before: RegionMap, after: RegionMap) -> str | None:
-    """What to tell of a leaf that concerns nobody (mostly just the empty string); None where a closer look is due."""
+    """Return a notice about a leaf that affects no others (mostly the empty string); None if it may affect some."""
     if not pair.is_callable or pair.after is None:
         return None
     if pair.before is None:
@@ -183,7 +184,7 @@ def _glance(pair: Pair, before: RegionMap, after: RegionMap) -> str | None:
 
 
 def _may_lose_attributes(old: bytes, new: bytes) -> bool:
-    """Whether an attribute that a method names is named no more."""
+    """Whether a method no longer names an attribute that it named before."""
     return not set(_ATTRIBUTE.findall(old)) <= set(_ATTRIBUTE.findall(new))
 
 
@@ -200,7 +201,7 @@ def _is_quiet_call(region: Region, after: RegionMap) -> bool:
 
 
 def _new_calls(pair: Pair, before: RegionMap, after: RegionMap) -> Called:
-    """The calls of an edited function that were not there before in the same shape."""
+    """Return the calls of an edited function that did not occur before in the same shape."""
     if pair.after is None or _is_quiet_call(pair.after, after):
         return frozenset()
     new = read_fragment(after, pair.after, in_depth=True)
@@ -219,9 +220,9 @@ def _compared(old: Fragment, new: Fragment, region: Region) -> str | None:
 
 @dataclass(frozen=True)
 class _Examination:
-    """The closer look: both files are parsed as far as they matter, the one after is indexed.
+    """The full examination: both files are parsed as far as they matter, the one after is indexed.
 
-    The modules compared have the functions that were edited, and those that name what is `in_view`.
+    The compared modules contain the functions that were edited, and those that name one of the names `in_view`.
     """
 
     before: RegionMap
@@ -236,7 +237,7 @@ class _Examination:
 
     @cached_property
     def _tree(self) -> ast.Module:
-        """The file after, with all functions that may use what changed."""
+        """The file after, with all functions that may use a changed definition."""
         if self._named is _ANYTHING:
             return tree_of(self.after.source)
         if self._changed <= self.in_view:
@@ -249,9 +250,9 @@ class _Examination:
 
     @cached_property
     def _named(self) -> re.Pattern[bytes]:
-        """What stands in a function that uses something that changed: its name, where nothing else can stand for it.
+        """A pattern found in every function that uses a changed definition: its name, if no other syntax means it.
 
-        A class is also used by `cls(…)` and by what it has, a special method by syntax.
+        A class is also used by `cls(…)` and through its members, a special method by syntax.
         """
         names = self._changed
         real = (change for change in self._changes if isinstance(change, Change))
@@ -262,11 +263,11 @@ class _Examination:
 
     @cached_property
     def _changed(self) -> frozenset[str]:
-        """The names of what changed."""
+        """The names of the changed definitions."""
         return frozenset(change.subject.name for change in self._changes if isinstance(change, Change))
 
     def _concerns(self, node: FunctionNode) -> bool:
-        """Whether a function may use what changed, or was edited itself."""
+        """Whether a function may use a changed definition, or was edited itself."""
         start, end = self._lines.span(node.lineno, node.end_lineno or node.lineno)
         is_named = self._named.search(self.after.source, start, end) is not None
         return is_named or self._lines.key_at(node.lineno) in self._edited
@@ -280,14 +281,14 @@ class _Examination:
         return Lines(self.after)
 
     def findings(self, notices: tuple[str, ...]) -> Findings:
-        """All findings; `notices` are those of the first look."""
+        """Return all findings; `notices` are those of the first look."""
         changes = self._changes
         told = (change.text for change in changes if isinstance(change, Notice))
         real = tuple(change for change in changes if isinstance(change, Change))
         affected = [found for change in real for found in _worst(self._required(change))]
         required = merged((*affected, *self._misfits(self._changed)))
         escalations = sorted(self._escalations(), key=lambda one: one.line)
-        if is_test(self.after.path):  # what a test reaches, nobody else relies on
+        if is_test(self.after.path):  # no other code depends on the reach of a test
             notices, escalations = (*notices, *(each.why for each in escalations)), []
         return Findings(required, tuple(escalations), tuple(dict.fromkeys((*notices, *told, *self._hints(real)))))
 
@@ -302,7 +303,7 @@ class _Examination:
             yield from self._overriding(change)
 
     def _misfits(self, changed: Collection[str]) -> Iterator[Required]:
-        """The new calls that do not fit; those of what `changed` are found by the change itself."""
+        """Yield the new calls that do not fit, except those of `changed` names: the change itself finds them."""
         for pair in self.comparison.pairs:
             new = _new_calls(pair, self.before, self.after) if pair.is_callable else frozenset()
             if new and pair.after:
@@ -336,7 +337,7 @@ class _Examination:
             yield Required(key, f"{change.what}, and `{qualname}` overrides it with other parameters", line)
 
     def _hints(self, changes: Iterable[Change]) -> Iterator[str]:
-        """Renamed parameters, and overrides that lack a new optional one: worth knowing, not worth blocking."""
+        """Yield hints about renamed parameters, and overrides that lack a new optional one: these block no edit."""
         for change in changes:
             if isinstance(change, Resigned):
                 yield from passed_by_position(change, self._candidates(change), self.comparison)
@@ -358,7 +359,7 @@ class _Examination:
 
     @cached_property
     def _former_markers(self) -> dict[Key, list[Marker]]:
-        """Those of the regions that were edited."""
+        """The markers of the edited regions, before the edit."""
         lines, edited = Lines(self.before), {pair.before.key for pair in self.comparison.pairs if pair.before}
         usage = collect(self.comparison.before.tree, concerns=lambda node: lines.key_at(node.lineno) in edited)
         return _by_key(usage.markers, lines)
@@ -385,13 +386,13 @@ def _by_key(found: Iterable[_Found], lines: Lines) -> dict[Key, list[_Found]]:
 
 
 def _worst(found: Iterable[Required]) -> Iterator[Required]:
-    """One entry a key: a proven break, else the first."""
+    """Yield one entry for each key: a proven break, else the first."""
     ranked = sorted(found, key=lambda one: (not one.still_broken, one.line))
     return iter({one.key: one for one in reversed(ranked)}.values())
 
 
 def merged(found: Iterable[Required]) -> tuple[Required, ...]:
-    """One entry a key: the first line, the reasons joined, those of proven breaks first."""
+    """Return one entry for each key: the first line, the reasons joined, those of proven breaks first."""
     groups: dict[Key, list[Required]] = {}
     for one in found:
         groups.setdefault(one.key, []).append(one)

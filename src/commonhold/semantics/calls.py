@@ -1,4 +1,4 @@
-"""Calls that an edit brings in and that provably do not fit what this file defines under their names."""
+"""New calls in an edit that provably do not fit the definitions of their names in this file."""
 
 import ast
 import builtins
@@ -32,12 +32,12 @@ _BOUND: Final = frozenset({Receiver.SELF, Receiver.CLS})
 
 
 def may_call(text: bytes, names: frozenset[bytes]) -> bool:
-    """Whether a text may call one of these names: a look at the letters that saves many a parse."""
+    """Whether a text may call one of these names: a search in the text saves many a parse."""
     return any(not any(words) or not names.isdisjoint(words) for words in _CALLS.findall(text))
 
 
 def calls_in(node: ast.AST) -> Called:
-    """What a function calls, by its last name, and how."""
+    """Return the calls in a function, each by its last name and shape."""
     return frozenset(_calls(node))
 
 
@@ -54,7 +54,7 @@ def _name(node: ast.expr) -> str:
 
 
 def misfit(reference: Reference, module: Module) -> str | None:
-    """What a call misses, as a clause; None where it fits, or where what it meets is not plain to see."""
+    """Return why a call does not fit, as a clause; None if it fits, or if its target is uncertain."""
     shape = reference.shape
     if shape is None or shape.is_starred or CALL_FAILS in reference.expects:
         return None
@@ -67,7 +67,7 @@ def misfit(reference: Reference, module: Module) -> str | None:
 
 
 def _target(reference: Reference, module: Module) -> CallableInterface | None:
-    """What the call meets, less what Python passes itself."""
+    """Return the signature that the call must fit, without arguments that Python itself passes."""
     if reference.receiver is Receiver.NONE:
         return _top_level(reference.name, module)
     if reference.receiver in _BOUND:
@@ -89,7 +89,7 @@ def _is_sole(module: Module, class_name: str, name: str) -> bool:
 
 
 def _as_written(module: Module, class_name: str, name: str) -> CallableInterface | None:
-    """The only definition of a function, where no decorator can have replaced its signature."""
+    """Return the only definition of a function, if no decorator can have replaced its signature."""
     nodes = module.functions.get((class_name, name), [])
     if len(nodes) != 1 or not all(_is_transparent(module, text) for text in _decorators(nodes[0])):
         return None
@@ -106,7 +106,7 @@ def _is_transparent(module: Module, decorator: str) -> bool:
 
 
 def _constructor(qualname: str, module: Module) -> CallableInterface | None:
-    """How a class is called, where all that has a say in it stands in this file or is known."""
+    """Return how a class is called, if all that decides this stands in this file or is known."""
     chain = (qualname, *module.ancestors(qualname))
     if not all(_is_plain(each, module) for each in chain):
         return None
@@ -150,7 +150,7 @@ def _method(reference: Reference, module: Module) -> CallableInterface | None:
 
 
 def _is_reached(provider: str, class_name: str, name: str, module: Module) -> bool:
-    """Whether nothing but this method can be meant: no other class, in sight or out of it, comes first."""
+    """Whether only this method can be meant: no other class, in this file or outside, takes precedence."""
     family = (class_name, *module.ancestors(class_name), *module.descendants(class_name))
     is_alone = not any(each != provider and module.sort_of(each, name) for each in family)
     is_assigned = any(module.is_instance_attribute(each, name) for each in family)
@@ -158,5 +158,5 @@ def _is_reached(provider: str, class_name: str, name: str, module: Module) -> bo
 
 
 def is_left_open(node: FunctionNode) -> bool:
-    """Whether a method does nothing but raise: heirs out of sight may take what they like."""
+    """Whether a method does nothing but raise: subclasses in other files may take other parameters."""
     return isinstance(node.body[-1], ast.Raise) and len(node.body) <= 1 + (ast.get_docstring(node) is not None)

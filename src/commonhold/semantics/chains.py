@@ -1,7 +1,7 @@
-"""Expressions as chains: a root and the steps from it, for whoever can look into other files.
+"""Expressions as chains: a root and the steps from it, for an analysis that can read other files.
 
-Names that a function binds once are replaced by what they are bound to, so that a chain starts at a name of the file,
-at `self`, or at an import.
+Names that a function binds once are replaced by their value, so a chain starts at a name of the file, at `self`, or at
+an import.
 """
 
 import ast
@@ -15,10 +15,10 @@ Chain = tuple[str, ...]
 """An expression as far as it can be followed: a root, then steps.
 
 A root is a name of the file; ``import M``, the module that M names from here; ``self C``, ``cls C`` or ``super C``
-inside the class C; ``fixture N``, the test fixture N; or ``?``, which nothing is known of. Each step is an attribute's
-name, or ``()`` (what a call gives), ``@`` (an instance of what an annotation names), ``with`` (what a with statement
-binds), ``*`` (a collection of it), ``:`` (a mapping to it), ``[]`` (an element), ``for`` (what a loop takes). The empty
-chain stands for nothing: a bare name has no receiver.
+inside the class C; ``fixture N``, the test fixture N; or ``?`` if it is unknown. Each step is the name of an attribute,
+or ``()`` (the result of a call), ``@`` (an instance of an annotation's class), ``with`` (the value that a with
+statement binds), ``*`` (a collection of it), ``:`` (a mapping to it), ``[]`` (an element), ``for`` (an element in a
+loop). The empty chain stands for no receiver: a bare name.
 """
 
 UNKNOWN: Final[Chain] = ("?",)
@@ -30,7 +30,7 @@ MAPPING: Final = ":"
 ELEMENT: Final = "[]"
 EACH: Final = "for"
 _MOST_BINDINGS: Final = 4
-_DEPTH: Final = 6  # names that stand for names
+_DEPTH: Final = 6  # how many names may stand for each other in turn
 _LONGEST: Final = 12
 _CLASSES_OF: Final = frozenset({"type", "Type"})
 _COLLECTIONS: Final = frozenset({
@@ -38,7 +38,7 @@ _COLLECTIONS: Final = frozenset({
     "MutableSequence", "MutableSet", "Sequence", "Set", "Tuple", "ValuesView", "deque", "frozenset", "list", "set",
     "tuple",
 })  # fmt: skip
-# The values are meant: they stand last.
+# For these, the chain follows the values: the last type argument.
 _MAPPINGS: Final = frozenset({
     "ChainMap", "DefaultDict", "Dict", "Mapping", "MutableMapping", "OrderedDict", "defaultdict", "dict",
 })  # fmt: skip
@@ -47,7 +47,7 @@ _SEE_THROUGH: Final = frozenset({"Annotated", "ClassVar", "Final", "NotRequired"
 
 
 def chain_of(value: ast.expr, scope: Scope, depth: int = _DEPTH) -> Chain:
-    """The chain of an expression that is seen from `scope`."""
+    """Return the chain of an expression that is visible from `scope`."""
     steps: list[str] = []
     node: ast.expr | None = value
     while node is not None and len(steps) < _LONGEST:
@@ -66,7 +66,7 @@ def _root(node: ast.expr, scope: Scope, depth: int) -> Chain:
 
 
 def _step(node: ast.expr) -> tuple[tuple[str, ...], ast.expr | None]:
-    """The step that an expression takes, and from what; nothing where it cannot be followed."""
+    """Return the steps that an expression takes, and the expression before them; None if it cannot be followed."""
     if isinstance(node, ast.Attribute):
         return (node.attr,), node.value
     if isinstance(node, ast.Call):
@@ -77,7 +77,7 @@ def _step(node: ast.expr) -> tuple[tuple[str, ...], ast.expr | None]:
 
 
 def _of_special(call: ast.Call, scope: Scope, depth: int) -> Chain:
-    """`super()`, `type(x)`, `cast(T, x)`; empty for any other call."""
+    """Return the chain of `super()`, `type(x)`, `cast(T, x)`; empty for any other call."""
     name = dotted(call.func)
     if name == "super":
         return (f"super {scope.enclosing_class()}",)
@@ -122,7 +122,7 @@ def _of_bound(bound: Bound, home: Scope, depth: int) -> Chain:
 
 
 def chain_of_import(bound: Bound) -> Chain:
-    """What an import statement binds: a root that names a module, and the name in it."""
+    """Return the chain of an import's binding: a root that names a module, and the name in it."""
     word, module, *rest = bound.origin.split(" ")
     if word == "from":
         return (f"import {module}", rest[-1])
@@ -131,18 +131,18 @@ def chain_of_import(bound: Bound) -> Chain:
 
 
 def _dotted_import(module: str) -> Chain:
-    """`import a.b`: the name of the module is its last part, as with `from a import b`."""
+    """Return the chain of `import a.b`: the module's name is its last part, as with `from a import b`."""
     head, _, last = module.rpartition(".")
     return (f"import {head}", last) if head else (f"import {module}",)
 
 
 def extended(chain: Chain, *steps: str) -> Chain:
-    """A chain with further steps; what is not known stays so."""
+    """Return a chain with further steps; an unknown one stays unknown."""
     return UNKNOWN if not chain or chain == UNKNOWN else (*chain, *steps)
 
 
 def chain_of_annotation(annotation: ast.expr, scope: Scope, depth: int = _DEPTH) -> Chain:
-    """An instance of the one class that an annotation names, or for `type[C]` the class."""
+    """Return an instance of the one class that an annotation names, or for `type[C]` the class."""
     plain = without_none(annotation)
     if isinstance(plain, ast.Subscript) and depth:
         return _of_subscript(plain, scope, depth - 1)
@@ -175,7 +175,7 @@ def _is_ellipsis(node: ast.expr) -> bool:
 
 
 def yielded(annotation: ast.expr, scope: Scope) -> Chain:
-    """What a generator with this return annotation yields."""
+    """Return the chain of the values that a generator with this return annotation yields."""
     plain = without_none(annotation)
     return chain_of_annotation(next(_elements(plain.slice)), scope) if isinstance(plain, ast.Subscript) else UNKNOWN
 
@@ -188,7 +188,7 @@ _MARKS: Final = frozenset({INSTANCE, ENTERED, COLLECTION, MAPPING, EACH})
 
 
 def text_of(chain: Chain) -> str:
-    """What stands before a name, with the dot, as people write it: `app.make().`, or `….` where nobody knows."""
+    """Return the text before a name, with the dot, as people write it: `app.make().`, or `….` if it is unknown."""
     if not chain:
         return ""
     if chain == UNKNOWN:

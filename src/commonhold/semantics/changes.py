@@ -1,4 +1,4 @@
-"""What the edits change for the rest of the file: signatures, classes, constructors, and names that are gone."""
+"""The changes of an edit that matter to the rest of the file: signatures, classes, constructors, removed names."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -27,18 +27,18 @@ class Subject:
 
     @property
     def qualname(self) -> str:
-        """As it was called before."""
+        """Its name before."""
         return qualified(self.before, self.name)
 
     @property
     def successor(self) -> str:
-        """As a class of this name is called after."""
+        """The name of this class after, if it is a class."""
         return qualified(self.after, self.name)
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """Common to all changes: what happened in words, and the regions (of the file after) that made it happen."""
+    """Common to all changes: the change in words, and the regions (of the file after) that caused it."""
 
     subject: Subject
     what: str
@@ -55,14 +55,14 @@ class Resigned(Change):
 
 @dataclass(frozen=True, slots=True)
 class Gone(Change):
-    """The name is bound no more."""
+    """The name is no longer bound."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reshaped(Change):
-    """A class was put together anew, or a function became a class: every use of the name is affected.
+    """A class was composed anew, or a function became a class: every use of the name is affected.
 
-    Where it only `lost` bases, its heirs are, and its own methods.
+    If it only `lost` bases, only its subclasses and its own methods are affected.
     """
 
     lost: tuple[str, ...] = ()
@@ -70,14 +70,14 @@ class Reshaped(Change):
 
 @dataclass(frozen=True, slots=True)
 class Rebuilt(Change):
-    """A class (named by the subject) is called in another way. None where outside classes decide."""
+    """A class (named by the subject) is called in another way. None if outside classes decide this."""
 
     constructors: tuple[CallableInterface | None, CallableInterface | None] = (None, None)
 
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """Worth telling, blocks nobody."""
+    """Worth reporting; it blocks no edit."""
 
     text: str
 
@@ -100,12 +100,12 @@ class Comparison:
         }
 
     def origin(self, qualname: str) -> str:
-        """What a class of the file after was called before; nested classes follow their outer one."""
+        """Return the name before of a class of the file after; nested classes follow their outer one."""
         head, dot, tail = qualname.rpartition(".")
         return self.origins.get(qualname) or (self.origin(head) + dot + tail if head else qualname)
 
     def newly_deleted(self, class_name: str) -> frozenset[str]:
-        """The names that only now a class, or the file, takes away with `del`."""
+        """Return the names that a class, or the file, newly deletes with `del`."""
         if class_name not in self._newly_deleted:
             after = self.after.deleted(self.successor(class_name))
             self._newly_deleted[class_name] = after - self.before.deleted(class_name)
@@ -117,7 +117,7 @@ class Comparison:
 
     @cached_property
     def renamed(self) -> dict[tuple[str, str], str]:
-        """The present qualified names of what kept its region, by class and name before; the first one counts."""
+        """The present qualified names of definitions with the same region, by former class and name; the first wins."""
         found: dict[tuple[str, str], str] = {}
         for pair in self.pairs:
             if pair.before and pair.after:
@@ -126,17 +126,17 @@ class Comparison:
 
     @cached_property
     def successors(self) -> dict[str, str]:
-        """`origins` the other way round."""
+        """The reverse of `origins`."""
         return {old: new for new, old in self.origins.items()}
 
     def successor(self, qualname: str) -> str:
-        """What a class of the file before is called after."""
+        """Return the name after of a class of the file before."""
         head, dot, tail = qualname.rpartition(".")
         return self.successors.get(qualname) or (self.successor(head) + dot + tail if head else qualname)
 
 
 def changes_of(comparison: Comparison) -> tuple[Change | Notice, ...]:
-    """All that the edited leaves change for others, each thing once."""
+    """Return all changes by the edited leaves that matter to other code, each once."""
     subjects: dict[Subject, set[Key]] = {}
     for pair in comparison.pairs:
         edited = {pair.after.key} if pair.after else set()
@@ -166,7 +166,7 @@ def _subjects(pair: Pair, comparison: Comparison) -> Iterator[Subject]:
 
 
 def _again(pair: Pair, comparison: Comparison) -> Iterator[Subject]:
-    """A new function under a name that is taken already: by another one, or by Python itself."""
+    """Yield a new function under a name that already exists: as a function, or as a builtin of Python."""
     class_name, name = definition_of(pair.after) if pair.after and pair.is_callable else ("", "")
     former = comparison.origin(class_name)
     is_taken = comparison.before.sort_of(former, name) is Sort.FUNCTION
@@ -175,7 +175,7 @@ def _again(pair: Pair, comparison: Comparison) -> Iterator[Subject]:
 
 
 def _header_subjects(class_name: str, comparison: Comparison) -> Iterator[Subject]:
-    """The names that a header binds itself; definitions have regions of their own."""
+    """Yield the names that a header binds itself; definitions have regions of their own."""
     for name in comparison.before.members(class_name):
         if comparison.before.sort_of(class_name, name) is Sort.VALUE:
             yield Subject(class_name, name, comparison.successor(class_name))
@@ -211,7 +211,7 @@ def _hides_builtin(subject: Subject, comparison: Comparison) -> Iterator[Resigne
 
 
 def _left_with_its_class(subject: Subject, comparison: Comparison) -> bool:
-    """Whether the whole class is now imported or made in another way; then its members go with it, unseen."""
+    """Whether the whole class is now imported or assigned; then its members go with it and cannot be seen."""
     class_name, _, name = subject.after.rpartition(".")
     is_class = not name or subject.after in comparison.after.classes
     return not is_class and comparison.after.provider(class_name, name) is not None
@@ -265,7 +265,7 @@ def _classes(subject: Subject, provider: str, comparison: Comparison) -> Iterato
 
 
 def _lost_bases(old: ClassInterface, new: ClassInterface, qualname: str, comparison: Comparison) -> tuple[str, ...]:
-    """The bases that a class has no more; none where a new one, out of sight, may inherit from them."""
+    """Return the bases that a class lost; none if a new one from elsewhere may inherit from them."""
     if not comparison.after.has_bases_in_sight(qualname) and set(new.plain_bases) - set(old.plain_bases):
         return ()
     kept = {*new.plain_bases, *comparison.after.ancestors(qualname)}
@@ -310,7 +310,7 @@ _COMPARE: Final[Mapping[tuple[Sort, Sort], _Compare]] = {
 
 
 def _rebuilt(comparison: Comparison) -> Iterator[Rebuilt]:
-    """The classes whose constructor changed, by their own edit or by that of a base."""
+    """Yield the classes whose constructor changed, by their own edit or by that of a base."""
     roots: dict[str, set[Key]] = {}
     for pair in comparison.pairs:
         for class_name in _constructed(pair):
@@ -322,7 +322,7 @@ def _rebuilt(comparison: Comparison) -> Iterator[Rebuilt]:
 
 
 def _constructed(pair: Pair) -> Iterator[str]:
-    """The classes whose constructor an edited leaf may be part of."""
+    """Yield the classes whose constructor an edited leaf may belong to."""
     for region in (pair.before, pair.after):
         class_name, name = definition_of(region) if region else ("", "")
         if pair.is_class_header and name:

@@ -1,4 +1,4 @@
-"""What one changed signature does to one use of it, as a verb phrase."""
+"""The effect of one changed signature on one use of it, as a verb phrase."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -21,14 +21,14 @@ _ON_INSTANCE: Final = frozenset({Receiver.SELF, Receiver.SUPER, Receiver.INSTANC
 
 @dataclass(frozen=True, slots=True)
 class Impact:
-    """What a change does to one reference, as a verb phrase. `is_broken`: provably, it fails when it runs."""
+    """The effect of a change on one reference, as a verb phrase. `is_broken`: it provably fails at run time."""
 
     how: str
     is_broken: bool = False
 
 
 def by_signature(old: CallableInterface, new: CallableInterface, reference: Reference) -> Impact | None:
-    """What the change of a signature does to one use; None where nothing."""
+    """Return the effect of a changed signature on one use; None if there is none."""
     if reference.shape is not None:
         return _by_call(old, new, reference, reference.shape)
     if is_wholly_new(old, new):
@@ -51,14 +51,14 @@ def _by_call(old: CallableInterface, new: CallableInterface, reference: Referenc
 
 
 def seen_effect(shape: CallShape, before: Params, after: Params, *, is_transparent: bool) -> Effect:
-    """Where a decorator may have replaced the signature, a call that does not bind as written proves nothing."""
+    """Return the effect on a call; if a decorator may have replaced the signature, failing to bind proves nothing."""
     if is_transparent or (bind(shape, before) and bind(shape, after)):
         return effect_on_call(shape, before, after)
     return Effect.NONE if widens(before, after) else Effect.CHANGED
 
 
 def call_impact(effect: Effect, reference: Reference) -> Impact | None:
-    """The effect on a call in words; None where there is none."""
+    """Return the effect on a call in words; None if there is none."""
     if effect is Effect.NONE or (effect is Effect.BROKEN and CALL_FAILS in reference.expects):
         return None
     if effect is Effect.BROKEN:
@@ -69,10 +69,10 @@ def call_impact(effect: Effect, reference: Reference) -> Impact | None:
 
 
 def is_wholly_new(old: CallableInterface, new: CallableInterface) -> bool:
-    """Whether it is called, or gives, in another way, whatever the arguments.
+    """Whether it is called in another way, or returns another kind of result, whatever the arguments.
 
-    A plain function may give what an async generator does, and nobody can tell what one opaque decorator makes of it
-    that another does not.
+    A plain function may return the same as an async generator. The difference between two unknown decorators is not
+    known either.
     """
     manners = {old.manner, new.manner}
     is_other_manner = len(manners) > 1 and manners != {"plain", "async generator"}
@@ -80,7 +80,7 @@ def is_wholly_new(old: CallableInterface, new: CallableInterface) -> bool:
 
 
 def met(interface: CallableInterface, reference: Reference) -> Params:
-    """The parameters that the arguments of this call meet: less `self` or `cls` where Python passes it."""
+    """Return the parameters that the arguments of this call meet: without `self` or `cls` if Python passes it."""
     if reference.receiver is Receiver.NONE or interface.is_decorated("staticmethod") or reference.name == "__new__":
         return interface.params
     of_class = interface.is_decorated("classmethod") or reference.name in IMPLICIT_CLASSMETHODS
@@ -89,7 +89,7 @@ def met(interface: CallableInterface, reference: Reference) -> Params:
 
 
 def call_text(reference: Reference) -> str:
-    """A call as people read it: what it is called on, as far as that is known, and its arguments by their shape."""
+    """Return a call in readable form: its receiver, as far as that is known, and its arguments by their shape."""
     if reference.name == ITSELF:
         return f"cls{reference.shape}"
     if reference.receiver is Receiver.CLASS and reference.class_name:

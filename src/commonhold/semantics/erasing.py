@@ -1,4 +1,4 @@
-"""Whether two versions of a file do the same when they run: annotations aside."""
+"""Whether two versions of a file behave alike at run time: annotations do not count."""
 
 import ast
 
@@ -6,7 +6,7 @@ from commonhold.regions.python_ast import UNREADABLE, parse_module
 
 
 def differ_at_run_time(before: bytes, after: bytes) -> bool:
-    """Whether anything but annotations, comments and layout differs. What Python does not parse differs."""
+    """Whether anything besides annotations, comments and layout differs. Text that Python does not parse differs."""
     try:
         return _erased(before) != _erased(after)
     except UNREADABLE:

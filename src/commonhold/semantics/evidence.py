@@ -1,11 +1,11 @@
-"""How it is known that a change concerns something: always told, and never raised above what it is."""
+"""The evidence that a change affects something: always reported, and never overstated."""
 
 from enum import StrEnum
 
 
 class Evidence(StrEnum):
-    """How it is known that a change concerns a region."""
+    """The kind of evidence that a change affects a region."""
 
-    CONTRACT = "contract"  # interfaces and uses were tied and compared
+    CONTRACT = "contract"  # interfaces and uses were resolved and compared
     TYPES = "types"  # a type checker newly complains
-    SUSPICION = "suspicion"  # only a name says so
+    SUSPICION = "suspicion"  # only a name suggests it

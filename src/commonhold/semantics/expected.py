@@ -1,6 +1,6 @@
-"""Uses that are expected to fail: a test of the error, a fallback from it, a line that a type checker is told to pass.
+"""Uses that are expected to fail: in a test of the error, a fallback from it, a line with an ignore comment.
 
-A call under `with pytest.raises(TypeError)` is meant to be wrong, so that no change breaks it by making it so.
+A call under `with pytest.raises(TypeError)` is meant to be wrong, so a change that makes it wrong does not break it.
 """
 
 import ast
@@ -14,18 +14,18 @@ from commonhold.semantics.references import CALL_FAILS, NAME_FAILS, Reference
 
 _EVERY: Final = frozenset({CALL_FAILS, NAME_FAILS})
 _RAISED: Final = {"TypeError": CALL_FAILS, "AttributeError": NAME_FAILS, "NameError": NAME_FAILS}
-# An `except ImportError` is for imports alone, a test that expects it for whatever stands in it.
+# An `except ImportError` covers imports alone; a test that expects it covers all code in it.
 _TESTED: Final = {**_RAISED, "ImportError": NAME_FAILS, "ModuleNotFoundError": NAME_FAILS}
 _ANY: Final = frozenset({"Exception", "BaseException"})
 
 _LINE_END: Final = re.compile(rb"\r\n?|\n")
 
-# By the last name of what a `with` calls, or of what decorates a test.
+# By the last name of the call in a `with`, or of a test's decorator.
 _TESTING: Final = frozenset({"raises", "assertRaises", "assertRaisesRegex", "assertRaisesMessage"})
 _SUPPRESSING: Final = frozenset({"suppress"})
 _FAILING: Final = frozenset({"expectedFailure", "xfail"})
 
-# The rules by which type checkers and linters complain of a call that does not bind, and of a name that is not there.
+# The rules under which type checkers and linters report a call that does not bind, and a name that does not exist.
 _CALL_RULES: Final = (
     "call-arg|call-overload|reportCallIssue|missing-argument|too-many-positional-arguments|unknown-argument"
     "|no-matching-overload|positional-only-parameter-as-kwarg|parameter-already-assigned"
@@ -40,14 +40,14 @@ _RULES: Final = (
     (CALL_FAILS, re.compile(rf"(?<![\w-])(?:{_CALL_RULES})(?![\w-])")),
     (NAME_FAILS, re.compile(rf"(?<![\w-])(?:{_NAME_RULES})(?![\w-])")),
 )
-# A look at the letters that saves looking through every statement for what is rare.
+# A search in the text, which saves a walk through every statement for rare constructs.
 _LETTERS: Final = re.compile(
     rb"raises\b|assertRaises|suppress\b|expectedFailure|xfail|except[^\n]*(?:TypeError|AttributeError|NameError)"
     rb"|(?:ignore\[|disable\s*=)"
 )
 
 Expected = Mapping[int, frozenset[str]]
-"""What is expected of the uses on a line: `CALL_FAILS`, `NAME_FAILS`, or both."""
+"""The expected errors of the uses on a line: `CALL_FAILS`, `NAME_FAILS`, or both."""
 
 
 def may_expect(text: bytes) -> bool:
@@ -56,7 +56,7 @@ def may_expect(text: bytes) -> bool:
 
 
 def expecting(uses: Sequence[Reference], tree: ast.AST, text: bytes, first: int = 1) -> Sequence[Reference]:
-    """The uses that a tree has, each with what is expected of it; the lines of `text` are counted from `first`."""
+    """Return the uses of a tree, each with its expected errors; the lines of `text` are counted from `first`."""
     if not may_expect(text):
         return uses
     expected = expected_errors(tree, _LINE_END.split(text), first)
@@ -64,7 +64,7 @@ def expecting(uses: Sequence[Reference], tree: ast.AST, text: bytes, first: int 
 
 
 def expected_errors(tree: ast.AST, lines: Iterable[bytes], first: int = 1) -> Expected:
-    """What is expected on the lines of a tree; `lines` is its text, from the line `first` on."""
+    """Return the expected errors on the lines of a tree; `lines` is its text, from the line `first` on."""
     found: dict[int, frozenset[str]] = {}
     for start, end, errors in (*_ranges(tree), *_ignored(lines, first)):
         for line in range(start, end + 1) if errors else ():
@@ -93,7 +93,7 @@ def _lines_of(body: list[ast.stmt], errors: frozenset[str]) -> Range:
 
 
 def _of_context(context: ast.expr) -> frozenset[str]:
-    """What a context manager catches; of a test that expects any exception, each."""
+    """Return the errors that a context manager catches; if a test expects any exception, all of them."""
     if not isinstance(context, ast.Call):
         return frozenset()
     name = _last_name(context)
@@ -109,7 +109,7 @@ def _meant(errors: Iterable[str], meanings: Mapping[str, str]) -> frozenset[str]
 
 
 def _named(errors: ast.expr | None) -> frozenset[str]:
-    """The exceptions that an expression names, by their last names."""
+    """Return the exceptions that an expression names, by their last names."""
     each = errors.elts if isinstance(errors, ast.Tuple) else [errors] if errors is not None else []
     return frozenset(dotted(one).rpartition(".")[2] for one in each)
 

@@ -1,4 +1,4 @@
-"""Looking at syntax trees: what a node holds, expressions as text, annotations as the one class that they name."""
+"""Read syntax trees: the children of a node, expressions as text, annotations as the one class that they name."""
 
 import ast
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ _MARKS: Final = frozenset(
 
 
 class _Fields(dict[type, tuple[str, ...]]):
-    """The fields to look into, by the kind of node."""
+    """The fields to visit, by the kind of node."""
 
     def __missing__(self, kind: type[ast.AST]) -> tuple[str, ...]:
         names = () if kind is ast.Constant else kind._fields
@@ -25,7 +25,7 @@ _FIELDS: Final = _Fields()
 
 
 def parts_of(node: ast.AST) -> list[ast.AST]:
-    """The nodes directly below one, in order, less operators and contexts; faster than `ast` gives them."""
+    """Return the direct children of a node, in order, without operators and contexts; faster than `ast` does."""
     found: list[ast.AST] = []
     kind = type(node)
     for name in _FIELDS[kind] if kind is not ast.AST else node._fields:
@@ -38,7 +38,7 @@ def parts_of(node: ast.AST) -> list[ast.AST]:
 
 
 def walk(node: ast.AST) -> Iterator[ast.AST]:
-    """A node and all below it, in no particular order."""
+    """Yield a node and all nodes below it, in no particular order."""
     pending = [node]
     while pending:
         current = pending.pop()
@@ -47,7 +47,7 @@ def walk(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def dotted(node: ast.AST | None) -> str:
-    """`a.b.c` as text; empty for any other expression."""
+    """Return `a.b.c` as text; empty for any other expression."""
     parts: list[str] = []
     while isinstance(node, ast.Attribute):
         parts.append(node.attr)
@@ -56,7 +56,7 @@ def dotted(node: ast.AST | None) -> str:
 
 
 def without_none(annotation: ast.expr) -> ast.expr | None:
-    """The annotation, read where it is a string, less `None` and `Optional`; None where it is not one class."""
+    """Return the annotation, parsed if it is a string, without `None` and `Optional`; None if it is not one class."""
     if isinstance(annotation, ast.Constant) and isinstance(annotation.value, str):
         try:
             annotation = parse_expression(annotation.value.strip())

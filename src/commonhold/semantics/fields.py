@@ -1,4 +1,4 @@
-"""The constructor parameters that `@dataclass` and `NamedTuple` make of a class header."""
+"""The constructor parameters that `@dataclass` and `NamedTuple` generate from a class header."""
 
 import ast
 from collections.abc import Iterable, Iterator
@@ -30,7 +30,7 @@ def own_fields(node: ast.ClassDef) -> Params:
 
 
 def merged(inherited: Params, own: Params) -> Params:
-    """The fields of a base, then one's own; a field declared again keeps its place, keyword-only ones go last."""
+    """Return the fields of a base, then one's own; a redeclared field keeps its place, keyword-only ones go last."""
     latest = {param.name: param for param in (*inherited, *own)}
     return tuple(sorted(latest.values(), key=lambda param: param.kind is ParamKind.KEYWORD_ONLY))
 
@@ -40,7 +40,7 @@ def _decoration(node: ast.ClassDef) -> ast.expr | None:
 
 
 def _option(call: ast.expr | None, name: str) -> str | None:
-    """The source of a keyword of the decorator; empty where it is not given, None where there is no decorator."""
+    """Return the source of a decorator's keyword; empty if it is not given, None if there is no decorator."""
     if not isinstance(call, ast.Call):
         return None if call is None else ""
     return next((source_of(keyword.value) for keyword in call.keywords if keyword.arg == name), "")
@@ -68,7 +68,7 @@ def _field(name: str, value: ast.expr | None, annotation: str, *, by_name: bool)
 
 
 def _field_options(value: ast.expr | None) -> dict[str, str]:
-    """The arguments of `field(...)`; any other value is a default itself."""
+    """Return the arguments of `field(...)`; any other value is a default itself."""
     if value is None:
         return {}
     if isinstance(value, ast.Call) and last_name(source_of(value.func)) == "field":

@@ -1,4 +1,4 @@
-"""Reading one function on its own, without its file: the quick way to see that only its body changed."""
+"""Read one function alone, without its file: the quick way to see that only its body changed."""
 
 import ast
 from collections import Counter
@@ -19,7 +19,7 @@ _OTHER_COLONS: Final = frozenset({"class", "lambda"})
 
 @dataclass(frozen=True, slots=True)
 class Fragment:
-    """A function by itself. Its markers are only suspects: they were not checked against what the file binds."""
+    """A function by itself. Its markers are only suspects: they were not checked against the bindings of the file."""
 
     interface: CallableInterface
     markers: tuple[Marker, ...]
@@ -28,9 +28,9 @@ class Fragment:
 
 
 def read_fragment(regions: RegionMap, region: Region, *, in_depth: bool = False) -> Fragment | None:
-    """Read the region of a function; None where it is anything else or does not parse alone.
+    """Read the region of a function; None if it is anything else or does not parse alone.
 
-    What it calls and what it assigns on `self` is only collected on request: to walk takes longer than to parse.
+    Its calls and its assignments on `self` are only collected on request: the walk takes longer than the parse.
     """
     data = regions.bytes_of(region)
     try:
@@ -43,12 +43,12 @@ def read_fragment(regions: RegionMap, region: Region, *, in_depth: bool = False)
     calls = calls_in(body[0]) if in_depth else frozenset()
     assigns = frozenset(assigned_on_self(body[0])) if in_depth else frozenset()
     if b"yield" not in data:
-        body[0].body = []  # nothing else in it shows outside
+        body[0].body = []  # nothing else in it is visible outside
     return Fragment(of_callable(body[0]), markers, calls, assigns)
 
 
 def differ_in_body(old: bytes, new: bytes) -> bool:
-    """Whether plainly only the bodies of two functions differ, in nothing that shows outside; told without a parse."""
+    """Whether two functions certainly differ only in their bodies, with no effect outside; decided without a parse."""
     head = _head(new)
     bodies = old[len(head) :], new[len(head) :]
     is_quiet = not may_mark(bodies[1]) and not any(b"yield" in body for body in bodies)
@@ -56,7 +56,7 @@ def differ_in_body(old: bytes, new: bytes) -> bool:
 
 
 def _head(function: bytes) -> bytes:
-    """A function's text, the colon of its `def` included; nothing where that is not plain to see."""
+    """Return a function's text up to the colon of its `def`; empty if that is uncertain."""
     lines = function.splitlines(keepends=True)
     depth, is_after_def = 0, False
     try:
@@ -77,7 +77,7 @@ def _head(function: bytes) -> bytes:
 def _parsed(text: str) -> list[ast.stmt]:
     if not text[:1].isspace():
         return parse_module(text).body
-    # Wrapped, not dedented: strings of several lines keep their text.
+    # Wrapped, not dedented: multi-line strings keep their text.
     wrapper = parse_module("if 1:\n" + text).body[0]
     return wrapper.body if isinstance(wrapper, ast.If) else []
 
@@ -90,7 +90,7 @@ def _decoded(data: bytes) -> str:
 
 
 def increased(old: Iterable[Marker], new: Iterable[Marker]) -> Iterator[str]:
-    """The kinds of markers of which there are more than before."""
+    """Yield the kinds of markers of which there are more than before."""
     counts = Counter(marker.kind for marker in new)
     counts.subtract(marker.kind for marker in old)
     return (kind for kind, count in counts.items() if count > 0)

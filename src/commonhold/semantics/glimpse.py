@@ -1,4 +1,4 @@
-"""A file's definitions without the bodies of functions that nobody looks into: most of a file need not be parsed."""
+"""A file's definitions without the bodies of functions that need no examination: most of a file is not parsed."""
 
 import ast
 import re
@@ -15,24 +15,24 @@ from commonhold.semantics.interface import FunctionNode, has_yield
 from commonhold.semantics.module import assigned_on_self
 
 _NOTHING: Final = re.compile(rb"(?!)")
-# It binds names that nobody sees, so such a function stays; Python refuses it, but files may hold it.
+# It binds unknown names, so such a function stays; Python refuses it, but files may contain it.
 _STARRED: Final = re.compile(rb"import[\s\\(]*\*")
 _FUNCTIONS_KEPT: Final = 2048
 _LARGEST_KEPT: Final = 16_000
 
 
 def naming(names: Collection[str]) -> re.Pattern[bytes]:
-    """What finds any of these names in a text, if also at the end of longer ones: that is quicker than to be exact."""
+    """Return a pattern for any of these names, also at the end of longer ones: an exact pattern would be slower."""
     if not names:
         return _NOTHING
     return re.compile(rb"(?:%b)\b" % b"|".join(re.escape(name).encode() for name in sorted(names)))
 
 
 def in_view(regions: RegionMap, whole: Collection[Key], named: re.Pattern[bytes]) -> bytes:
-    """The text of a file with the functions in `whole`, and those in which `named` is found, as they are.
+    """Return the text of a file with the functions in `whole`, and those in which `named` is found, unchanged.
 
-    Of all others only that is left which shows outside of them: how they are called, whether they yield, the
-    attributes that they assign on their first parameter, and the names that they declare `global`.
+    All others are reduced to the parts that are visible outside: their signature, whether they yield, the attributes
+    that they assign on their first parameter, and the names that they declare `global`.
     """
 
     def keeps(region: Region) -> bool:
@@ -42,7 +42,7 @@ def in_view(regions: RegionMap, whole: Collection[Key], named: re.Pattern[bytes]
 
 
 def seen_from_outside(text: bytes) -> bytes | None:
-    """What stands for a function where its body is not looked into; None where it has to stay."""
+    """Return a short text in place of a function whose body does not matter; None if it must stay."""
     return _reduced(text) if len(text) <= _LARGEST_KEPT else None
 
 
@@ -52,7 +52,7 @@ def _reduced(text: bytes) -> bytes | None:
 
 
 def _what_shows(node: FunctionNode) -> str | None:
-    """A line that shows outside what the body of a function does; None where only the body itself does."""
+    """Return a line with the outside effects of a function's body; None if only the body itself shows them."""
     if is_left_open(node):
         return None
     names = dict.fromkeys(name for part in walk(node) if isinstance(part, ast.Global) for name in part.names)

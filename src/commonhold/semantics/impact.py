@@ -1,4 +1,4 @@
-"""Which references a change reaches, and what it does to them."""
+"""The references that a change reaches, and its effects on them."""
 
 import collections
 import io
@@ -34,7 +34,7 @@ _COMMON_TYPES: Final = (
     slice, property, OSError, io.TextIOWrapper, io.BufferedRandom, types.FunctionType, types.GeneratorType,
     types.CoroutineType, types.ModuleType, re.Pattern, re.Match, collections.deque, collections.Counter,
 )  # fmt: skip
-# Of pathlib.Path, which this room may not import.
+# The members of pathlib.Path, which this package may not import.
 _OF_PATHS: Final = frozenset({
     "absolute", "exists", "glob", "is_dir", "is_file", "iterdir", "joinpath", "match", "mkdir", "name", "parent",
     "parents", "parts", "read_bytes", "read_text", "relative_to", "rename", "replace", "resolve", "rglob", "rmdir",
@@ -49,13 +49,13 @@ class Aim(StrEnum):
     """How surely a reference means the subject of a change."""
 
     SURE = "sure"
-    LIKELY = "likely"  # in a base, by `self`: reaches the subject if the object is of that class
+    LIKELY = "likely"  # in a base, through `self`: reaches the subject if the object is of that class
     GUESS = "guess"
     NO = "no"
 
 
 def impact_of(change: Change, reference: Reference, comparison: Comparison) -> Impact | None:
-    """What a change does to a reference of the file after; None where nothing."""
+    """Return the effect of a change on a reference of the file after; None if there is none."""
     judge = _IMPACTS.get(type(change))
     return judge(change, reference, comparison) if judge else None
 
@@ -72,7 +72,7 @@ def _of_resigned(change: Resigned, reference: Reference, comparison: Comparison)
 
 
 def _guessed(change: Resigned, reference: Reference) -> Impact | None:
-    """A receiver of an unknown class is only worth a word where the call fitted and no longer fits."""
+    """Return the effect on a receiver of an unknown class: only a call that fitted and no longer does is reported."""
     if reference.shape is None:
         return None
     for old, new in change.signatures:
@@ -96,13 +96,13 @@ def _of_gone(change: Gone, reference: Reference, comparison: Comparison) -> Impa
 
 
 def _may_be_inherited(reference: Reference, comparison: Comparison) -> bool:
-    """Whether a base out of sight is likely to have it: a name that many classes have."""
+    """Whether a base outside of the file probably has it: a name that many classes have."""
     is_member = reference.receiver is not Receiver.NONE and reference.name in COMMON_ATTRIBUTES
     return is_member and not comparison.after.is_closed(reference.class_name)
 
 
 def _is_unbound(reference: Reference, comparison: Comparison) -> bool:
-    """Whether nothing, be it out of sight, can supply what is gone."""
+    """Whether nothing, not even code outside of the file, can supply the removed name."""
     if reference.use is Use.ANNOTATION:
         return False
     if reference.receiver is Receiver.NONE:
@@ -119,7 +119,7 @@ def _of_reshaped(change: Reshaped, reference: Reference, comparison: Comparison)
 
 
 def _of_own_method(change: Reshaped, reference: Reference, comparison: Comparison) -> Impact | None:
-    """Methods of the class that reach, by `super()` or `self`, for what it does not define itself."""
+    """Return the effect on a method that reaches, by `super()` or `self`, a name that its class does not define."""
     qualname = change.subject.successor
     if reference.class_name != qualname or not reference.name or not comparison.after.has_bases_in_sight(qualname):
         return None
@@ -133,7 +133,7 @@ def _of_own_method(change: Reshaped, reference: Reference, comparison: Compariso
 
 
 def _is_settled(reference: Reference) -> bool:
-    """What every object has stays as it is, whatever the bases."""
+    """Whether every object has this attribute, whatever its bases."""
     return reference.receiver is not Receiver.SUPER and reference.name in _OF_OBJECT
 
 
@@ -184,7 +184,7 @@ def _constructs(change: Rebuilt, reference: Reference, comparison: Comparison) -
 
 
 def _aim(change: Change, reference: Reference, comparison: Comparison) -> Aim:
-    """How surely the reference means the subject of the change."""
+    """Return how surely the reference means the subject of the change."""
     subject = change.subject
     if reference.name != subject.name:
         return Aim.NO
@@ -225,15 +225,15 @@ def _reach(change: Change, reference: Reference, comparison: Comparison) -> Aim:
 
 
 def _dispatches_down(change: Change, reference: Reference, comparison: Comparison) -> bool:
-    """Whether `self.m` in a base may reach the subject in a class that inherits from it."""
+    """Whether `self.m` in a base may reach the subject in a subclass."""
     is_open = reference.receiver in (Receiver.SELF, Receiver.CLS)
     return is_open and reference.class_name in comparison.after.ancestors(change.subject.after)
 
 
 def overrides(change: Resigned, comparison: Comparison) -> Iterator[tuple[int, str]]:
-    """The lines and names of methods that override one whose signature changed, and do not match it yet.
+    """Yield the lines and names of methods that override a changed one and do not match it yet.
 
-    Constructors and name-mangled methods are no contract between base and heir.
+    Constructors and name-mangled methods are no contract between a base and its subclass.
     """
     name = change.subject.name
     if not change.subject.after or name in CONSTRUCTORS or _is_mangled(name):
@@ -246,7 +246,7 @@ def overrides(change: Resigned, comparison: Comparison) -> Iterator[tuple[int, s
 
 
 def only_widens(change: Resigned) -> bool:
-    """Whether every call that was right stays right."""
+    """Whether every call that was right remains right."""
     return all(not is_wholly_new(old, new) and widens(old.params, new.params) for old, new in change.signatures)
 
 
@@ -263,7 +263,7 @@ _IMPACTS: Final[Mapping[type[Change], Callable[..., Impact | None]]] = {
 
 
 def passed_by_position(change: Resigned, references: Iterable[Reference], comparison: Comparison) -> Iterator[str]:
-    """What to tell of renamed parameters: calls that give them by position go on binding."""
+    """Yield notices about renamed parameters: calls that pass them by position still bind."""
     old, new = change.signatures[0]
     for before, after in renamed(old.params, new.params).items():
         calls = [one for one in references if one.shape and _aim(change, one, comparison) in (Aim.SURE, Aim.LIKELY)]
@@ -274,7 +274,7 @@ def passed_by_position(change: Resigned, references: Iterable[Reference], compar
 
 
 def left_to_default(change: Resigned, references: Iterable[Reference], comparison: Comparison) -> Iterator[str]:
-    """What to tell of defaults that are others now: calls that leave the parameter out go on binding."""
+    """Yield notices about changed defaults: calls that leave the parameter out still bind."""
     old, new = change.signatures[0]
     now = {param.name: param for param in new.params}
     differing = [

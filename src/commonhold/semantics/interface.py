@@ -1,6 +1,6 @@
-"""What a region offers to the rest of its file: parameters, decorators, bases, and whether a call fits them.
+"""The interface of a region for the rest of its file: parameters, decorators, bases, and whether a call fits them.
 
-Everything is read from the syntax alone: a decorator that replaces a signature is not seen through.
+All is read from the syntax alone: the effect of a decorator that replaces a signature is unknown.
 """
 
 import ast
@@ -16,12 +16,12 @@ from commonhold.semantics.expressions import parts_of
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 Argument = int | str
 
-# Decorators that leave the signature of a plain call as it is written.
+# Decorators that do not change the signature of a plain call.
 TRANSPARENT: Final = frozenset(
     {"abstractmethod", "asynccontextmanager", "cache", "classmethod", "contextmanager", "deprecated", "final"}
     | {"lru_cache", "overload", "override", "staticmethod"}
 )
-# Decorators that change nothing at run time, and those that change nothing about how a call is made.
+# Decorators without effect at run time, and those without effect on how a call is made.
 INERT: Final = frozenset({"final", "override"})
 _UNFELT: Final = frozenset({"abstractmethod", "cache", "deprecated", "lru_cache"})
 _PROPERTY: Final = "property"
@@ -66,7 +66,7 @@ class Parameter:
 
     @property
     def label(self) -> str:
-        """What callers may tell it by: its name, or just `*` or `**`."""
+        """The label by which callers may distinguish it: its name, or just `*` or `**`."""
         return PREFIX.get(self.kind, self.name)
 
     def __str__(self) -> str:
@@ -78,7 +78,7 @@ Params = tuple[Parameter, ...]
 
 @dataclass(frozen=True, slots=True)
 class CallableInterface:
-    """What a caller of a function or method can see. `params` includes `self` or `cls`."""
+    """The interface of a function or method that a caller sees. `params` includes `self` or `cls`."""
 
     params: Params
     is_async: bool = False
@@ -93,14 +93,14 @@ class CallableInterface:
 
     @property
     def manner(self) -> str:
-        """What a call gives: what is returned, a coroutine, or something to iterate over."""
+        """The kind of a call's result: a returned value, a coroutine, or an iterator."""
         if self.is_generator:
             return "async generator" if self.is_async else "generator"
         return "coroutine" if self.is_async else "plain"
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        """What the decorators make of it, whatever their arguments; all that end in `property` make the same."""
+        """The result of the decorators, without their arguments; all names that end in `property` count as one."""
         names = (text.partition("(")[0] for text in self.active_decorators if last_name(text) not in _UNFELT)
         return tuple(_PROPERTY if name.endswith(_PROPERTY) else name for name in names)
 
@@ -114,12 +114,12 @@ class CallableInterface:
         return any(last_name(text) == decorator for text in self.decorators)
 
     def without_first(self) -> "CallableInterface":
-        """The interface less the parameter that `self` or `cls` takes."""
+        """Return the interface without the parameter that `self` or `cls` takes."""
         has_first = bool(self.params) and self.params[0].kind in BY_POSITION
         return replace(self, params=self.params[1:] if has_first else self.params)
 
     def erased(self) -> "CallableInterface":
-        """The interface less its annotations."""
+        """Return the interface without its annotations."""
         bare = tuple(replace(param, annotation=None) for param in self.params)
         return replace(self, params=bare, returns=None, decorators=self.active_decorators)
 
@@ -128,7 +128,7 @@ class CallableInterface:
 
 
 def _written(params: Params) -> Iterator[str]:
-    """The parameters as source, with the bare `/` and `*` where they matter."""
+    """Yield the parameters as source, with the bare `/` and `*` where they matter."""
     last: ParamKind | None = None
     for param in params:
         if last is ParamKind.POSITIONAL_ONLY and param.kind is not last:
@@ -143,7 +143,7 @@ def _written(params: Params) -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True)
 class ClassInterface:
-    """What a class statement says besides its methods. `keywords` holds the metaclass too."""
+    """The content of a class statement besides its methods. `keywords` includes the metaclass."""
 
     bases: tuple[str, ...]
     keywords: tuple[tuple[str, str], ...] = ()
@@ -156,7 +156,7 @@ class ClassInterface:
 
     @property
     def plain_bases(self) -> tuple[str, ...]:
-        """The bases without what stands in their brackets, which only type checkers read."""
+        """The bases without their type arguments, which only type checkers read."""
         return tuple(text.partition("[")[0] for text in self.bases)
 
 
@@ -189,7 +189,7 @@ def of_class(node: ast.ClassDef) -> ClassInterface:
 
 
 def source_of(node: ast.expr) -> str:
-    """Normalised source of an expression. One too deep to unparse gives a stable stand-in."""
+    """Return normalised source of an expression. One too deep to unparse gives a stable stand-in."""
     if isinstance(node, ast.Name):
         return node.id
     try:
@@ -204,12 +204,12 @@ def _letters(node: ast.AST) -> str:
 
 
 def last_name(text: str) -> str:
-    """`functools.lru_cache(maxsize=1)` gives `lru_cache`."""
+    """Return the last name: `functools.lru_cache(maxsize=1)` gives `lru_cache`."""
     return text.partition("(")[0].rpartition(".")[2]
 
 
 def qualified(class_name: str, name: str) -> str:
-    """The qualified name of what a class, or the file for no class, has under `name`."""
+    """Return the qualified name of `name` in a class, or in the file if there is no class."""
     return f"{class_name}.{name}" if class_name else name
 
 
@@ -282,17 +282,17 @@ def shape_of(call: ast.Call) -> CallShape:
 
 @dataclass(frozen=True, slots=True)
 class Binding:
-    """Which parameter takes which argument (a position or a keyword), and which are left to their defaults."""
+    """The parameter for each argument (a position or a keyword), and the parameters left to their defaults."""
 
     arguments: tuple[tuple[Argument, str], ...]
     defaulted: frozenset[str]
 
 
 def bind(shape: CallShape, params: Params) -> Binding | None:
-    """Bind a call to parameters as Python would; None where the call raises TypeError.
+    """Bind a call to parameters as Python would; None if the call raises TypeError.
 
-    `params` must not hold `self` or `cls` when the call passes it implicitly. Of a starred call only the visible
-    arguments are bound, and the starred ones are taken to supply whatever is missing.
+    `params` must not include `self` or `cls` if the call passes it implicitly. Of a starred call only the visible
+    arguments are bound, and the starred ones are assumed to supply all missing ones.
     """
     arguments = (*_positional(shape.positional, params), *_keywords(shape, params))
     taken = {target for _, target in arguments}
@@ -328,7 +328,7 @@ def _is_doubled(arguments: Sequence[tuple[Argument, str | None]]) -> bool:
 
 
 class Effect(StrEnum):
-    """What a changed signature does to one call."""
+    """The effect of a changed signature on one call."""
 
     NONE = "none"
     CHANGED = "changed"
@@ -338,10 +338,10 @@ class Effect(StrEnum):
 def effect_on_call(shape: CallShape, before: Params, after: Params) -> Effect:
     """Compare how one call binds before and after.
 
-    NONE: it binds both times to the same parameters, or only now binds at all. A parameter that got a new name in its
-    old position is the same, and so is one that is split off `*args` or `**kwargs` and takes what these took; so is one
-    that is left out, whatever its default: what a default means is no part of how it is called. A starred call is NONE
-    only where `widens` holds.
+    NONE: it binds both times to the same parameters, or only now binds at all. A renamed parameter in its old position
+    counts as the same. So does one that is split off `*args` or `**kwargs` and takes their arguments, and one that is
+    left out, whatever its default: the meaning of a default is no part of the call. A starred call is NONE only if
+    `widens` holds.
     """
     old, new = bind(shape, before), bind(shape, after)
     if new is None:
@@ -357,11 +357,11 @@ def effect_on_call(shape: CallShape, before: Params, after: Params) -> Effect:
 
 
 def _split_off(before: Params, after: Params) -> defaultdict[str, tuple[str, ...]]:
-    """The new parameters that take what `*args` or `**kwargs` took, by the label of that.
+    """Return the new parameters that take arguments of the former `*args` or `**kwargs`, by the label of that.
 
-    A keyword names what its argument means. An argument by position keeps its meaning where the parameters were taken
-    off the front of `*args`: nothing stands before that, or its name is another, since it holds only the rest.
-    Otherwise `log(text, *args)` may have become `log(text, level, *args)`, and no caller gives a level.
+    A keyword names the meaning of its argument. A positional argument keeps its meaning if the parameters were taken
+    off the front of `*args`: nothing stands before that, or it was renamed, since it holds only the rest. Otherwise
+    `log(text, *args)` may have become `log(text, level, *args)`, and no caller passes a level.
     """
     old = {param.label: param for param in before}
     new = {param.label: param for param in after}
@@ -377,14 +377,14 @@ def _split_off(before: Params, after: Params) -> defaultdict[str, tuple[str, ...
 
 
 def renamed(before: Params, after: Params) -> dict[str, str]:
-    """The new names of positional parameters by the old: at one place one name is gone and the other is new."""
+    """Return the new names of positional parameters by the old: at one place one name is gone and the other is new."""
     old_names, new_names = ({param.name for param in params} for params in (before, after))
     places = zip(_of_kinds(before, BY_POSITION), _of_kinds(after, BY_POSITION), strict=False)
     return {old.name: new.name for old, new in places if old.name not in new_names and new.name not in old_names}
 
 
 def widens(before: Params, after: Params) -> bool:
-    """Whether every call that binds to `before`, starred ones too, binds to `after` alike, whatever the defaults.
+    """Whether every call that binds to `before`, starred ones included, binds to `after` alike, whatever the defaults.
 
     True for added optional parameters, also for those that are split off `**kwargs`, and for a default given to a
     required parameter.
@@ -419,5 +419,5 @@ def _admits(old: Parameter, new: Parameter) -> bool:
 
 
 def _was_caught(param: Parameter, before: Params) -> bool:
-    """Whether a position that `*args` took before is the new parameter's now."""
+    """Whether a new parameter takes a position that belonged to `*args` before."""
     return param.kind in BY_POSITION and _catch_all(before, ParamKind.VAR_POSITIONAL) is not None

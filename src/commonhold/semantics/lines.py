@@ -1,4 +1,4 @@
-"""From the line of a file to the region that it lies in, and what people call that."""
+"""Find the region of a file's line, and its name for people."""
 
 import re
 from bisect import bisect_right
@@ -19,17 +19,17 @@ class Lines:
         self._keys = [key for _, key in pieces]
 
     def key_at(self, line: int) -> Key:
-        """The leaf of a line, counted from 1; of a line that is not there, the last."""
+        """Return the leaf of a line, counted from 1; for a line past the end, the last leaf."""
         start = self._starts[min(line, len(self._starts)) - 1]
         return self._keys[max(bisect_right(self._pieces, start) - 1, 0)]
 
     def span(self, first: int, last: int) -> tuple[int, int]:
-        """The bytes from the beginning of a line to the end of another, both counted from 1."""
+        """Return the bytes from the beginning of a line to the end of another, both counted from 1."""
         return self._starts[first - 1], self._starts[last] if last < len(self._starts) else self._length
 
 
 def subject_of(key: Key) -> str:
-    """What a clause calls a region."""
+    """Return the name of a region in a clause."""
     if not key.is_header:
         return f"`{key.qualname}`" if key.names else "the file"
     class_name = key.qualname.removesuffix(HEADER).removesuffix(".")

@@ -1,4 +1,4 @@
-"""The definitions of one file by name: functions, classes and their bases, and who provides an attribute."""
+"""The definitions of one file by name: functions, classes and their bases, and the providers of attributes."""
 
 import ast
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -25,14 +25,14 @@ from commonhold.semantics.scopes import AUGMENTED, DEFINED, DELETED, Bound, Name
 
 CONSTRUCTORS: Final = ("__init__", "__new__")
 _PLAIN_CLASS_DECORATORS: Final = frozenset({"dataclass", "final", "total_ordering", "unique"})
-# Of two files, what they were and what they become.
+# For two files, before and after an edit.
 _TREES_KEPT: Final = 8
 _LARGEST_KEPT: Final = 100_000
 OPEN: Final = ("__getattr__", "__getattribute__")
 
 
 class Sort(StrEnum):
-    """What a name stands for."""
+    """The kind of definition of a name."""
 
     FUNCTION = "function"
     CLASS = "class"
@@ -40,13 +40,13 @@ class Sort(StrEnum):
 
 
 class Module:
-    """One file. Classes go by their qualified name; what stands at the top level has the empty class name.
+    """One file. Classes are keyed by their qualified name; the top level has the empty class name.
 
-    Of a class or function that is defined several times (under conditions) all definitions are kept.
+    If a class or function is defined several times (under conditions), all definitions are kept.
     """
 
     def __init__(self, tree: ast.Module, read: Callable[[FunctionNode], CallableInterface] = of_callable) -> None:
-        """Find the definitions; what they offer is read, with `read`, when asked for."""
+        """Find the definitions; their interfaces are read, with `read`, on demand."""
         self.tree = tree
         self._read = read
         self.functions: dict[tuple[str, str], list[FunctionNode]] = {}
@@ -70,7 +70,7 @@ class Module:
 
     @cached_property
     def names(self) -> Names:
-        """What the file binds at its top level, less what it only augments."""
+        """The names that the file binds at its top level, without those that it only augments."""
         return _without_augmented(self.tree.body)
 
     @cached_property
@@ -84,13 +84,13 @@ class Module:
         return any(isinstance(node, ast.ImportFrom) and node.names[0].name == "*" for node in walk(self.tree))
 
     def deleted(self, class_name: str) -> frozenset[str]:
-        """The names that the body of a class, or of the file for the empty name, takes away with `del`."""
+        """Return the names that the body of a class, or of the file for the empty name, removes with `del`."""
         bodies = [node.body for node in self.classes.get(class_name, ())] if class_name else [self.tree.body]
         bounds = (bound for body in bodies for bound in bound_names(body))
         return frozenset(bound.name for bound in bounds if bound.origin == DELETED)
 
     def members(self, class_name: str) -> Names:
-        """What the body of a class, or of the file for the empty name, binds."""
+        """Return the bindings in the body of a class, or of the file for the empty name."""
         return self._members.get(class_name, {}) if class_name else self.names
 
     @cached_property
@@ -101,9 +101,9 @@ class Module:
         }
 
     def sort_of(self, class_name: str, name: str) -> Sort | None:
-        """What `name` stands for in `class_name` itself; a definition wins over an assignment or import.
+        """Return the kind of `name` in `class_name` itself; a definition takes precedence over an assignment or import.
 
-        `@x.setter def x` and the like define nothing without the `x` that they extend.
+        `@x.setter def x` and similar define nothing without the `x` that they extend.
         """
         place = class_name, name
         if place not in self._sorts:
@@ -132,17 +132,17 @@ class Module:
         return found
 
     def interfaces(self, class_name: str, name: str) -> tuple[CallableInterface, ...]:
-        """The interfaces of the definitions of a function, less overload stubs and `@name.setter` and the like."""
+        """Return the interfaces of a function's definitions, without overload stubs, `@name.setter` and similar."""
         nodes = self.functions.get((class_name, name), [])
         main = [node for node in nodes if not _is_accessory(node)]
         return tuple(map(self._read, main or nodes))
 
     def class_interface(self, qualname: str) -> ClassInterface:
-        """The interface of the last definition of a class of this file."""
+        """Return the interface of the last definition of a class of this file."""
         return of_class(self.classes[qualname][-1])
 
     def bases(self, qualname: str) -> tuple[str, ...]:
-        """The bases of a class that are classes of this file, in order."""
+        """Return the bases of a class that are classes of this file, in order."""
         return self._bases.get(qualname, ())
 
     @cached_property
@@ -153,13 +153,13 @@ class Module:
         }
 
     def _resolved(self, base: ast.expr, user: str) -> str:
-        """The class that a base expression names; looked up beside the class first, then in the file."""
+        """Return the class that a base expression names; looked up beside the class first, then in the file."""
         name = dotted(base.value if isinstance(base, ast.Subscript) else base)
         beside = qualified(user.rpartition(".")[0], name)
         return next((choice for choice in (beside, name) if choice in self.classes and choice != user), "")
 
     def ancestors(self, qualname: str) -> tuple[str, ...]:
-        """The classes of this file that a class inherits from, depth first, itself not included."""
+        """Return the classes of this file that a class inherits from, depth first, without itself."""
         return self._ancestors.get(qualname, ())
 
     @cached_property
@@ -177,7 +177,7 @@ class Module:
         return tuple(seen)
 
     def descendants(self, qualname: str) -> tuple[str, ...]:
-        """The classes of this file that inherit from a class."""
+        """Return the classes of this file that inherit from a class."""
         return tuple(self._descendants.get(qualname, ()))
 
     @cached_property
@@ -189,23 +189,23 @@ class Module:
         return found
 
     def provider(self, qualname: str, name: str) -> str | None:
-        """Where `name` comes from for a class: itself, a base in this file, or None."""
+        """Return the class that provides `name` for a class: itself or a base in this file; None if neither does."""
         if not qualname:
             return "" if self.sort_of("", name) else None
         return next((each for each in (qualname, *self.ancestors(qualname)) if self.sort_of(each, name)), None)
 
     def base_provider(self, qualname: str, name: str) -> str | None:
-        """Where `super().name` comes from, as far as this file shows."""
+        """Return the class that provides `super().name`, as far as this file shows."""
         return next((each for each in self.ancestors(qualname) if self.sort_of(each, name)), None)
 
     def definers(self, name: str) -> frozenset[str]:
-        """All classes that define or assign `name` themselves."""
+        """Return all classes that define or assign `name` themselves."""
         if name not in self._definers:
             self._definers[name] = frozenset(each for each in self.classes if self.sort_of(each, name))
         return self._definers[name]
 
     def is_closed(self, qualname: str) -> bool:
-        """Whether the attributes of a class are all to be seen in this file."""
+        """Whether this file shows all attributes of a class."""
         return qualname in self.classes and all(map(self._is_plain, (qualname, *self.ancestors(qualname))))
 
     def has_bases_in_sight(self, qualname: str) -> bool:
@@ -224,7 +224,7 @@ class Module:
         return has_plain_decorators(self.classes[qualname][-1])
 
     def makes_fields(self, qualname: str) -> bool:
-        """Whether a class makes its constructor of its fields."""
+        """Whether a class generates its constructor from its fields."""
         return fields.makes_constructor(self.classes[qualname][-1])
 
     def is_instance_attribute(self, qualname: str, name: str) -> bool:
@@ -232,7 +232,7 @@ class Module:
         return name in self._instance_attributes.get(qualname, frozenset())
 
     def constructor(self, qualname: str) -> CallableInterface | None:
-        """What a call of the class must fit, less `self`; None where something outside of this file decides."""
+        """Return the signature of a class's constructor, without `self`; None if it depends on another file."""
         return next(filter(None, map(self._own_constructor, (qualname, *self.ancestors(qualname)))), None) or (
             CallableInterface(()) if self.is_closed(qualname) else None
         )
@@ -256,14 +256,14 @@ class Module:
 
 
 def module_of(source: bytes) -> Module:
-    """The definitions of a text. Raises what `ast.parse` does."""
+    """Return the definitions of a text. Raises the errors of `ast.parse`."""
     return Module(tree_of(source), of_callable if b"yield" in source else of_head)
 
 
 def tree_of(source: bytes) -> ast.Module:
-    """The tree of a text, which all who ask lately share, so that nobody may change it. Raises what `ast.parse` does.
+    """Return the tree of a text. Recent trees are shared, so no caller may change them. Raises as `ast.parse` does.
 
-    A tree takes up to a hundred times the room of its text: those of large texts are not kept.
+    A tree takes up to a hundred times the memory of its text: those of large texts are not kept.
     """
     return _kept_tree(source) if len(source) <= _LARGEST_KEPT else parse_module(source)
 
@@ -274,7 +274,7 @@ def _kept_tree(source: bytes) -> ast.Module:
 
 
 def declared_global(tree: ast.Module) -> frozenset[str]:
-    """The names that some function declares `global`."""
+    """Return the names that some function declares `global`."""
     return frozenset(name for node in walk(tree) if isinstance(node, ast.Global) for name in node.names)
 
 
@@ -288,7 +288,7 @@ def _without_augmented(body: Iterable[ast.AST]) -> dict[str, tuple[Bound, ...]]:
 
 
 def assigned_on_self(method: FunctionNode) -> Iterator[str]:
-    """The attributes that a method assigns on its first parameter."""
+    """Yield the attributes that a method assigns on its first parameter."""
     first = [*method.args.posonlyargs, *method.args.args][:1]
     for node in walk(method) if first else ():
         if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store) and dotted(node.value) == first[0].arg:
@@ -296,7 +296,7 @@ def assigned_on_self(method: FunctionNode) -> Iterator[str]:
 
 
 def extends(node: FunctionNode) -> bool:
-    """Whether this is `@x.setter def x` or the like."""
+    """Whether this is `@x.setter def x` or similar."""
     return any(source_of(decorator).startswith(f"{node.name}.") for decorator in node.decorator_list)
 
 

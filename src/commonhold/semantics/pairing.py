@@ -1,4 +1,4 @@
-"""Which leaf of a file before belongs to which leaf after."""
+"""Match the leaves of a file before and after a change."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -19,17 +19,17 @@ class Pair:
 
     @property
     def is_callable(self) -> bool:
-        """Whether this is about functions or methods, not headers."""
+        """Whether this concerns functions or methods, not headers."""
         return any(region is not None and region.kind in _CALLABLES for region in (self.before, self.after))
 
     @property
     def is_class_header(self) -> bool:
-        """Whether this is about the header of a class."""
+        """Whether this concerns the header of a class."""
         return any(region is not None and region.kind is Kind.CLASS_HEADER for region in (self.before, self.after))
 
 
 def definition_of(region: Region) -> tuple[str, str]:
-    """The class around a leaf and the name that it defines, less ordinals; a file's header gives two empty."""
+    """Return the class around a leaf and its defined name, without ordinals; two empty texts for a file's header."""
     texts = [name.text for name in region.key.names if name.text != HEADER]
     return ".".join(texts[:-1]), texts[-1] if texts else ""
 
@@ -37,7 +37,7 @@ def definition_of(region: Region) -> tuple[str, str]:
 def leaf_pairs(
     before: RegionMap, after: RegionMap, changed: Iterable[tuple[Key | None, Key | None]]
 ) -> tuple[Pair, ...]:
-    """The leaves that differ, for pairs of keys of leaves or containers. Keys that a map does not have are left out."""
+    """Return the leaves that differ, for pairs of keys of leaves or containers. Keys that a map lacks are left out."""
     pairs: dict[Pair, None] = {}
     for old_key, new_key in changed:
         old, new = _leaves(before, old_key), _leaves(after, new_key)
@@ -54,7 +54,7 @@ Group = dict[tuple[str, ...], list[Region]]
 
 
 def _leaves(regions: RegionMap, key: Key | None) -> Group:
-    """The leaves under a key by their names relative to it."""
+    """Return the leaves under a key by their names relative to it."""
     region = regions.by_key.get(key) if key else None
     if region is None:
         return {}

@@ -1,7 +1,7 @@
-"""What a region uses: names, attributes and calls that may lead to other regions of the file, and dynamic markers.
+"""The uses in a region: names, attributes and calls that may lead to other regions of the file, dynamic markers.
 
-A name that a function, class or comprehension binds for itself is no reference. What stands in a string is none
-either, except the entries of `__all__`.
+A name that a function, class or comprehension binds for itself is no reference. Text in strings is none either, except
+the entries of `__all__`.
 """
 
 import ast
@@ -35,7 +35,7 @@ from commonhold.semantics.scopes import (
 
 
 class Use(StrEnum):
-    """How a reference uses what it names."""
+    """How a reference uses its name."""
 
     CALL = "call"
     NAME = "name"
@@ -46,19 +46,19 @@ class Use(StrEnum):
     ANNOTATION = "annotation"
     EXPORT = "export"  # an entry of `__all__`
     IMPORT = "import"
-    STORE = "store"  # an attribute of something else than `self` is assigned
-    TEXT = "text"  # a string that looks like the name of something
+    STORE = "store"  # an attribute of another object than `self` is assigned
+    TEXT = "text"  # a string that looks like a name
     FIXTURE = "fixture"  # a parameter that a test runner fills by its name
 
 
 class Receiver(StrEnum):
-    """What stands before the dot."""
+    """The expression before the dot."""
 
     NONE = "none"
     SELF = "self"
     CLS = "cls"
     SUPER = "super"
-    CLASS = "class"  # a dotted name, of a class if the file has one so called
+    CLASS = "class"  # a dotted name, of a class if the file has one of that name
     INSTANCE = "instance"  # `C()`, or a variable bound once to it or annotated with `C`
     OUTSIDE = "outside"  # rooted in an import, a literal or a foreign annotation
     UNKNOWN = "unknown"
@@ -66,11 +66,11 @@ class Receiver(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """One use of a name. `class_name`: the class that the receiver is or is an instance of; empty where none is known.
+    """One use of a name. `class_name`: the class of the receiver, itself or as an instance; empty if it is unknown.
 
     With the receiver NONE, `class_name` is the class in whose body (not in a method) the bare name stands. `chain` is
-    what stands before the dot, for whoever can look into other files; see `chains.Chain`. `expects` says how the code
-    around it expects it to fail (`CALL_FAILS`, `NAME_FAILS`); see `expected.py`.
+    the expression before the dot, for an analysis that can read other files; see `chains.Chain`. `expects` says how the
+    code around it expects it to fail (`CALL_FAILS`, `NAME_FAILS`); see `expected.py`.
     """
 
     name: str
@@ -85,7 +85,7 @@ class Reference:
 
 @dataclass(frozen=True, slots=True)
 class Marker:
-    """Something whose effect the syntax does not show: `kind` as an agent would call it."""
+    """Something whose effect the syntax does not show: `kind` is its name in messages to agents."""
 
     kind: str
     line: int
@@ -93,21 +93,21 @@ class Marker:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """All that a tree uses."""
+    """All uses in a tree."""
 
     references: tuple[Reference, ...]
     markers: tuple[Marker, ...]
 
 
 CALL_FAILS: Final = "call"  # a call that does not bind is expected
-NAME_FAILS: Final = "name"  # a name that is not there is expected
+NAME_FAILS: Final = "name"  # a missing name is expected
 ITSELF: Final = ""  # the name in a reference that calls its receiver: `cls(...)`
 STAR_IMPORT: Final = "star import"
 STARRED_CALL: Final = "starred call"
 DYNAMIC: Final = frozenset(
     {"getattr", "setattr", "delattr", "exec", "eval", "globals", "locals", "vars", "__import__", "import_module"}
 )
-# What only looks something up: in a function that is new, nobody relies on what it finds.
+# Markers that only look something up: in a new function, no other code depends on the result.
 LOOKING: Final = frozenset({STARRED_CALL, "getattr", "vars", "locals", "import_module", "__import__"})
 _DYNAMIC_ATTRIBUTES: Final = frozenset({"import_module", "__import__"})
 # A star in a call follows a bracket, a comma or a line end, unlike that of a product. In names Python folds some
@@ -115,7 +115,7 @@ _DYNAMIC_ATTRIBUTES: Final = frozenset({"import_module", "__import__"})
 _MARKER_LETTERS: Final = re.compile(
     rb"(?:[(,\r\n]|import)[\s\\]*\*|[\x80-\xff]|\b(?:%b)\b" % "|".join(sorted(DYNAMIC)).encode()
 )
-# What only ever makes a type of what stands in its brackets.
+# Forms that only make types of their arguments.
 _TYPE_FORMS: Final = frozenset({
     "Annotated", "AsyncGenerator", "AsyncIterator", "Awaitable", "Callable", "ClassVar", "Coroutine", "Dict", "Final",
     "FrozenSet", "Generator", "Iterable", "Iterator", "List", "Mapping", "Optional", "Sequence", "Set", "Tuple", "Type",
@@ -126,7 +126,7 @@ _PLACES: Final = frozenset({Use.BASE, Use.DECORATOR, Use.ANNOTATION})
 
 
 Concerns = Callable[[FunctionNode], bool]
-"""Whether the body of a function is looked into."""
+"""Whether to examine the body of a function."""
 
 
 def _every(_node: FunctionNode) -> bool:
@@ -136,7 +136,7 @@ def _every(_node: FunctionNode) -> bool:
 def collect(tree: ast.Module, binds: Binds = bound_names, concerns: Concerns = _every) -> Usage:
     """Find all references and markers of a tree. Linear in its size; depth does not matter.
 
-    The bodies of functions that it does not `concern` are left out, and cost nothing.
+    The bodies of functions for which `concerns` is false are left out, and cost nothing.
     """
     collector = Collector(module_scope(tree, binds), concerns)
     collector.run(tree.body)
@@ -144,12 +144,12 @@ def collect(tree: ast.Module, binds: Binds = bound_names, concerns: Concerns = _
 
 
 def may_mark(text: bytes) -> bool:
-    """Whether there can be a marker at all: a look at the letters that saves many a parse."""
+    """Whether there may be a marker at all: a search in the text saves many a parse."""
     return _MARKER_LETTERS.search(text) is not None
 
 
 def suspects(tree: ast.AST) -> Iterator[Marker]:
-    """All that may be a marker, whatever the names in it are bound to."""
+    """Yield all possible markers, whatever the names in them are bound to."""
     for node in walk(tree):
         if isinstance(node, ast.Call):
             yield from _of_marked(node)
@@ -167,7 +167,7 @@ def _of_marked(call: ast.Call) -> Iterator[Marker]:
 
 
 def _names_attribute(call: ast.Call, name: str) -> bool:
-    """Whether this is `getattr(x, "name")`, which reaches no more than `x.name` does."""
+    """Whether this is `getattr(x, "name")`, which has the same reach as `x.name`."""
     asked = call.args[1] if name == "getattr" and len(call.args) > 1 else None
     return isinstance(asked, ast.Constant) and isinstance(asked.value, str)
 
@@ -178,15 +178,15 @@ def _of_import(node: ast.ImportFrom) -> Iterator[Marker]:
 
 
 class Collector:
-    """Walks with an explicit stack, so that no depth of nesting can exhaust Python's.
+    """Walks with an explicit stack, so that no depth of nesting exhausts Python's.
 
-    `visits` names the visitor of each kind of node; one that looks for more has more of them.
+    `visits` names the visitor of each kind of node; a subclass that collects more has more of them.
     """
 
     visits: ClassVar[Mapping[type[ast.AST], Callable[..., None]]]
 
     def __init__(self, root: Scope, concerns: Concerns = _every) -> None:
-        """Start in the scope of the file; look into those functions that it `concerns`."""
+        """Start in the scope of the file; visit the bodies of functions for which `concerns` is true."""
         self._concerns = concerns
         self.root = root
         self.references: list[Reference] = []
@@ -207,18 +207,18 @@ class Collector:
             visits.get(type(node), Collector.children)(self, node, scope, use)
 
     def push(self, nodes: Iterable[ast.AST | None], scope: Scope, use: Use = Use.NAME) -> None:
-        """Look at these nodes too, as seen from `scope`."""
+        """Visit these nodes too, as seen from `scope`."""
         self._pending += [(node, scope, use) for node in nodes if node is not None]
 
     # One visitor for each kind of node; `VISITS` names them.
 
     def children(self, node: ast.AST, scope: Scope, use: Use) -> None:
-        """Any other node: all that is below it."""
+        """Visit all children of any other node."""
         inner = use if use is Use.ANNOTATION else Use.NAME
         self.push(parts_of(node), scope, inner)
 
     def name(self, node: ast.Name, scope: Scope, use: Use, shape: CallShape | None = None) -> None:
-        """A bare name."""
+        """Visit a bare name."""
         if isinstance(node.ctx, ast.Load):
             self._add_name(node.id, node.lineno, scope, use, shape)
 
@@ -234,7 +234,7 @@ class Collector:
             self.references.append(Reference(own_name, use, shape, Receiver.OUTSIDE, "", line, tuple(chain)))
 
     def attribute(self, node: ast.Attribute, scope: Scope, use: Use, shape: CallShape | None = None) -> None:
-        """What stands after a dot."""
+        """Visit an attribute after a dot."""
         self.push([node.value], scope, Use.ANNOTATION if use is Use.ANNOTATION else Use.QUALIFIER)
         if isinstance(node.ctx, ast.Load):
             place = use if use in _PLACES or shape is not None else Use.ATTRIBUTE
@@ -244,7 +244,7 @@ class Collector:
             self.references.append(Reference(node.attr, place, shape, receiver, class_name, line, chain))
 
     def call(self, node: ast.Call, scope: Scope, _use: Use) -> None:
-        """A call, with its arguments."""
+        """Visit a call, with its arguments."""
         self._called(node.func, scope, shape_of(node))
         self.push(node.args, scope)
         self.push((keyword.value for keyword in node.keywords), scope)
@@ -260,7 +260,7 @@ class Collector:
         elif isinstance(func, ast.Attribute):
             self.attribute(func, scope, Use.CALL, shape)
         elif isinstance(func, ast.Subscript):
-            # `C[T](x)` calls C; what calls an element of something else is bound to no definition anyway.
+            # `C[T](x)` calls C; a call of any other element leads to no definition anyway.
             self._called(func.value, scope, shape)
             self.push([func.slice], scope)
         else:
@@ -275,7 +275,7 @@ class Collector:
         return isinstance(func, ast.Name) and scope.home(func.id).kind is not ScopeKind.MODULE
 
     def _leads_outside(self, func: ast.expr, scope: Scope) -> bool:
-        """Whether what is called is no definition of this file, or none that its syntax could ever show."""
+        """Whether a call leads to no definition of this file, or to none that its syntax could show."""
         if not isinstance(func, ast.Name):
             return isinstance(func, ast.Attribute) and self._is_foreign(func.value, scope)
         home = scope.home(func.id)
@@ -292,13 +292,13 @@ class Collector:
         return receiver is Receiver.OUTSIDE or _is_parameter(value, scope)
 
     def function(self, node: FunctionNode, scope: Scope, _use: Use) -> None:
-        """A `def`: its head here, its body inside."""
+        """Visit a `def`: its head here, its body inside."""
         self.push_head(node, scope)
         if self._concerns(node):
             self.push(node.body, function_scope(node, scope))
 
     def push_head(self, node: FunctionNode, scope: Scope) -> None:
-        """Look at all of a function but its body."""
+        """Visit all of a function except its body."""
         self.push(node.decorator_list, scope, Use.DECORATOR)
         self.push((*node.args.defaults, *node.args.kw_defaults), scope)
         outer = type_scope(node, scope)
@@ -307,7 +307,7 @@ class Collector:
         self.push((*notes, node.returns, *getattr(node, "type_params", ())), outer, Use.ANNOTATION)
 
     def class_(self, node: ast.ClassDef, scope: Scope, _use: Use) -> None:
-        """A `class`."""
+        """Visit a `class`."""
         self.push_class_head(node, scope)
         inner = class_scope(node, scope)
         self.entered(node, scope, inner)
@@ -315,7 +315,7 @@ class Collector:
         self.push(node.body, inner)
 
     def push_class_head(self, node: ast.ClassDef, scope: Scope) -> None:
-        """Look at all of a class but its body."""
+        """Visit all of a class except its body."""
         self.push(node.decorator_list, scope, Use.DECORATOR)
         outer = type_scope(node, scope)
         self.push(node.bases, outer, Use.BASE)
@@ -323,15 +323,15 @@ class Collector:
         self.push(getattr(node, "type_params", ()), outer, Use.ANNOTATION)
 
     def entered(self, node: ast.ClassDef, scope: Scope, inner: Scope) -> None:
-        """Take note of a class, of where it stands, and of what its body binds; for those that look for more."""
+        """Handle a class, with its outer and its inner scope; a hook for subclasses that collect more."""
 
     def lambda_(self, node: ast.Lambda, scope: Scope, _use: Use) -> None:
-        """A lambda."""
+        """Visit a lambda."""
         self.push((*node.args.defaults, *node.args.kw_defaults), scope)
         self.push([node.body], local_scope(parameters(node.args), scope))
 
     def comprehension(self, node: Comprehension, scope: Scope, _use: Use) -> None:
-        """A comprehension: its first source belongs outside of it."""
+        """Visit a comprehension: its first source belongs outside of it."""
         first, *others = node.generators
         bounds = (bound for part in node.generators for bound in loop_bounds(part.target, part.iter))
         inner = local_scope(bounds, scope)
@@ -341,24 +341,24 @@ class Collector:
         self.push((node.key, node.value) if isinstance(node, ast.DictComp) else (node.elt,), inner)
 
     def subscript(self, node: ast.Subscript, scope: Scope, use: Use) -> None:
-        """A subscript: in an annotation, all of it is one, and what stands in `Union[…]` or its like is always."""
+        """Visit a subscript: inside an annotation it is one, and the content of `Union[…]` and similar always is."""
         self.push([node.value], scope, use)
         is_type = use in (Use.BASE, Use.ANNOTATION) or dotted(node.value).rpartition(".")[2] in _TYPE_FORMS
         self.push([node.slice], scope, Use.ANNOTATION if is_type else Use.NAME)
 
     def annotated(self, node: ast.AnnAssign, scope: Scope, _use: Use) -> None:
-        """An annotated assignment."""
+        """Visit an annotated assignment."""
         self.push([node.annotation], scope, Use.ANNOTATION)
         self.push([node.target, node.value], scope)
 
     def augmented(self, node: ast.AugAssign, scope: Scope, _use: Use) -> None:
-        """An augmented assignment: it reads the name, too."""
+        """Visit an augmented assignment: it reads the name, too."""
         if isinstance(node.target, ast.Name):
             self._add_name(node.target.id, node.lineno, scope, Use.NAME)
         self.push([node.target, node.value], scope)
 
     def assigned(self, node: ast.Assign, scope: Scope, _use: Use) -> None:
-        """An assignment; `__all__` lists names."""
+        """Visit an assignment; `__all__` lists names."""
         self.push([*node.targets, node.value], scope)
         names = [target.id for target in node.targets if isinstance(target, ast.Name)]
         if scope.kind is ScopeKind.MODULE and names == ["__all__"]:
@@ -370,11 +370,11 @@ class Collector:
                 self._add_name(element.value, element.lineno, self.root, Use.EXPORT)
 
     def alias(self, node: ast.AST, scope: Scope, _use: Use) -> None:
-        """A `type` statement."""
+        """Visit a `type` statement."""
         self.push(parts_of(node), type_scope(node, scope), Use.ANNOTATION)
 
     def raised(self, node: ast.Raise, scope: Scope, _use: Use) -> None:
-        """A `raise`: a class is called by it."""
+        """Visit a `raise`: it calls a class."""
         if isinstance(node.exc, ast.Name | ast.Attribute):
             self._called(node.exc, scope, CallShape())
             self.push([node.cause], scope)
@@ -382,7 +382,7 @@ class Collector:
             self.push([node.exc, node.cause], scope)
 
     def with_(self, node: ast.With | ast.AsyncWith, scope: Scope, use: Use) -> None:
-        """A `with`: it uses two methods that nobody names."""
+        """Visit a `with`: it uses two methods that the code does not name."""
         prefix = "__a" if isinstance(node, ast.AsyncWith) else "__"
         for item in node.items:
             receiver, class_name = receiver_of(item.context_expr, scope)
@@ -392,7 +392,7 @@ class Collector:
         self.children(node, scope, use)
 
     def imported(self, node: ast.ImportFrom, _scope: Scope, _use: Use) -> None:
-        """A `from … import`."""
+        """Visit a `from … import`."""
         self.markers += _of_import(node)
 
 
@@ -424,7 +424,7 @@ Collector.visits = VISITS
 
 
 def receiver_of(value: ast.expr, scope: Scope) -> tuple[Receiver, str]:
-    """What `value` in `value.attr` is, and of which class, as far as one look at the scope tells."""
+    """Return the kind and the class of `value` in `value.attr`, as far as a look at the scope shows them."""
     name = dotted(value)
     if name:
         return _of_dotted(name, scope)
@@ -434,7 +434,7 @@ def receiver_of(value: ast.expr, scope: Scope) -> tuple[Receiver, str]:
 
 
 def _is_parameter(value: ast.expr, scope: Scope) -> bool:
-    """Whether this is a parameter without a class that is known, other than `self` and `cls`."""
+    """Whether this is a parameter of an unknown class, other than `self` and `cls`."""
     if not isinstance(value, ast.Name) or receiver_of(value, scope)[0] is not Receiver.UNKNOWN:
         return False
     home = scope.home(value.id)
@@ -442,7 +442,7 @@ def _is_parameter(value: ast.expr, scope: Scope) -> bool:
 
 
 def _comes_from_outside(value: ast.expr, scope: Scope) -> bool:
-    """Whether a name is bound once, to what a call of something imported gives."""
+    """Whether a name is bound once, to the result of calling something imported."""
     bound = scope.sole_binding(value.id) if isinstance(value, ast.Name) else None
     return bound is not None and isinstance(bound.value, ast.Call) and _is_rooted_outside(bound.value, scope)
 
@@ -465,7 +465,7 @@ def _of_dotted(name: str, scope: Scope) -> tuple[Receiver, str]:
 
 
 def _of_first(home: Scope, rest: str) -> tuple[Receiver, str]:
-    """`self`, `cls`, `self.__class__`; of any other attribute of them nothing is known."""
+    """Return the receiver for `self`, `cls`, `self.__class__`; any other attribute of them is unknown."""
     receivers = {"": _FIRST[home.first], "__class__": Receiver.CLS}
     receiver = receivers.get(rest, Receiver.UNKNOWN)
     return receiver, home.class_name if receiver is not Receiver.UNKNOWN else ""

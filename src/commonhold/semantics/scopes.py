@@ -1,4 +1,4 @@
-"""Which scope binds a name. Follows Python's rules as far as the syntax alone decides them."""
+"""Which scope binds a name, by Python's rules as far as the syntax alone decides them."""
 
 import ast
 from collections import defaultdict
@@ -22,11 +22,11 @@ Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """A binding of `name`: `origin` is the import that gives it, or what kind of binding it is.
+    """A binding of `name`: `origin` is the import that binds it, or the kind of the binding.
 
-    `value` is what a plain assignment assigns, `annotation` what the binding is annotated with (or the class that an
-    `except` names), `entered` what a `with` statement enters, `source` what a loop takes its elements from. `decorator`
-    is the outermost one of a function: what a call of it gives is what the name stands for.
+    `value` is the value of a plain assignment, `annotation` the annotation of the binding (or the class that an
+    `except` names), `entered` the expression of a `with` statement, `source` the expression that a loop iterates over.
+    `decorator` is the outermost one of a function: the name stands for the result of calling it.
     """
 
     name: str
@@ -47,7 +47,7 @@ Names = Mapping[str, tuple[Bound, ...]]
 
 
 def bound_names(nodes: Iterable[ast.AST]) -> Iterator[Bound]:
-    """Every binding that these nodes make in their own scope, in no particular order."""
+    """Yield every binding that these nodes make in their own scope, in no particular order."""
     pending = list(nodes)
     while pending:
         node = pending.pop()
@@ -58,7 +58,7 @@ def bound_names(nodes: Iterable[ast.AST]) -> Iterator[Bound]:
 
 
 def bound_by_statements(nodes: Iterable[ast.AST]) -> Iterator[Bound]:
-    """As `bound_names`, for texts without `:=`: expressions bind nothing then, so only targets are looked into."""
+    """Do the same as `bound_names` for texts without `:=`: as expressions bind nothing, only targets are visited."""
     pending = list(nodes)
     while pending:
         node = pending.pop()
@@ -74,12 +74,12 @@ Binds = Callable[[Iterable[ast.AST]], Iterator[Bound]]
 
 
 def binds_of(source: bytes) -> Binds:
-    """What finds the bindings of a text: a look at the letters saves looking through every expression."""
+    """Return the finder of a text's bindings: a search in the text may save a walk through every expression."""
     return bound_names if b":=" in source else bound_by_statements
 
 
 def grouped(bounds: Iterable[Bound]) -> dict[str, tuple[Bound, ...]]:
-    """The bindings by name."""
+    """Return the bindings by name."""
     names: defaultdict[str, list[Bound]] = defaultdict(list)
     for bound in bounds:
         names[bound.name].append(bound)
@@ -135,12 +135,12 @@ def _of_except(node: ast.ExceptHandler) -> Iterator[Bound]:
 
 
 def _of_loop(node: ast.For | ast.AsyncFor) -> Iterator[Bound]:
-    """The targets of a loop."""
+    """Yield the targets of a loop."""
     yield from loop_bounds(node.target, node.iter)
 
 
 def loop_bounds(target: ast.expr, source: ast.expr) -> Iterator[Bound]:
-    """The names that a loop over `source` binds, each to an element of something where that is plain to see.
+    """Yield the names that a loop over `source` binds, each as an element of an expression if that is certain.
 
     In `for i, x in enumerate(xs)` and `for k, v in d.items()` the second is an element of `xs` and of `d.values()`.
     """
@@ -155,7 +155,7 @@ def loop_bounds(target: ast.expr, source: ast.expr) -> Iterator[Bound]:
 
 
 def _paired(source: ast.expr) -> ast.expr | None:
-    """What the second of each pair is an element of."""
+    """Return the expression whose elements are the second items of the pairs."""
     if not isinstance(source, ast.Call):
         return None
     if isinstance(source.func, ast.Name) and source.func.id == "enumerate" and source.args:
@@ -203,7 +203,7 @@ def _beside_bound(node: ast.withitem) -> Iterator[ast.AST]:
 
 
 def _beside_targets(node: Comprehension) -> Iterator[ast.AST]:
-    """A comprehension binds its targets for itself alone, but a walrus in it binds outside."""
+    """Yield the parts of a comprehension except its targets, which are local to it; a walrus in it binds outside."""
     parts = (node.key, node.value) if isinstance(node, ast.DictComp) else (node.elt,)
     yield from parts
     for generator in node.generators:
@@ -248,7 +248,7 @@ _INSIDE: Final[Mapping[type[ast.AST], Callable[..., Iterator[ast.AST]]]] = {
 
 
 class ScopeKind(StrEnum):
-    """What opens a scope; comprehensions, lambdas and type parameters count as functions."""
+    """The kind of construct that opens a scope; comprehensions, lambdas and type parameters count as functions."""
 
     MODULE = "module"
     FUNCTION = "function"
@@ -256,7 +256,7 @@ class ScopeKind(StrEnum):
 
 
 class First(StrEnum):
-    """What the first parameter of a method is."""
+    """The role of a method's first parameter."""
 
     NONE = "none"
     SELF = "self"
@@ -265,7 +265,7 @@ class First(StrEnum):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Scope:
-    """One scope. `class_name` is the qualified name of the class whose body or whose method this is, else empty."""
+    """One scope. `class_name` is the qualified name of the class whose body or method this is, else empty."""
 
     kind: ScopeKind
     parent: "Scope | None" = None
@@ -278,7 +278,7 @@ class Scope:
     binds: Binds = bound_names
 
     def home(self, name: str) -> "Scope":
-        """The scope that binds `name` as seen from here; the module's where no other does."""
+        """Return the scope that binds `name` as seen from here; the module's if no other does."""
         scope = self
         while scope.parent is not None:
             if name in scope.globals:
@@ -296,7 +296,7 @@ class Scope:
         return scope
 
     def enclosing_class(self) -> str:
-        """The class whose method this is inside, however deep; empty outside any."""
+        """The class around this method, at any depth; empty outside of classes."""
         scope: Scope | None = self
         while scope is not None and not scope.class_name:
             scope = scope.parent
@@ -308,29 +308,29 @@ class Scope:
         return bool(bounds) and all(bound.is_import for bound in bounds)
 
     def import_of(self, name: str) -> Bound | None:
-        """The first import that binds `name`, maybe beside other bindings."""
+        """Return the first import that binds `name`, perhaps beside other bindings."""
         return next((bound for bound in self.home(name).names.get(name, ()) if bound.is_import), None)
 
     def sole_binding(self, name: str) -> Bound | None:
-        """The one binding of `name`, or the one that declares what all of them are; None where there is no such."""
+        """Return the only binding of `name`, or the one that declares the type of all; None if there is neither."""
         bounds = declared_bindings(self.home(name).names.get(name, ()))
         return bounds[0] if len(bounds) == 1 else None
 
 
 def declared_bindings(bounds: Sequence[Bound]) -> Sequence[Bound]:
-    """The bindings of a name, or the one of several that declares its type for all: `x: T | None = None`."""
+    """Return the bindings of a name, or the one of several that declares the type of all: `x: T | None = None`."""
     declared = [bound for bound in bounds if bound.origin == DECLARED]
     is_variable = not any(bound.is_import or bound.origin in (DEFINED, PARAMETER) for bound in bounds)
     return declared if len(declared) == 1 and is_variable else bounds
 
 
 def module_scope(tree: ast.Module, binds: Binds = bound_names) -> Scope:
-    """The scope of a whole file; `binds` finds what is bound in it and in all scopes inside."""
+    """Return the scope of a whole file; `binds` finds the bindings in it and in all scopes inside."""
     return Scope(ScopeKind.MODULE, names=grouped(binds(tree.body)), binds=binds)
 
 
 def class_scope(node: ast.ClassDef, site: Scope) -> Scope:
-    """The scope of a class body. A class inside a function gets a name that no class of the file has."""
+    """Return the scope of a class body. A class inside a function gets a name that no class of the file has."""
     prefix = {ScopeKind.MODULE: "", ScopeKind.CLASS: f"{site.class_name}."}.get(site.kind, "<locals>.")
     names = grouped(site.binds(node.body))
     outer = declared(node.body)[0]
@@ -338,7 +338,7 @@ def class_scope(node: ast.ClassDef, site: Scope) -> Scope:
 
 
 def function_scope(node: FunctionNode, site: Scope) -> Scope:
-    """The scope of a function's body; `site` is where the `def` stands."""
+    """Return the scope of a function's body; `site` is the scope around the `def`."""
     first_name, first = _first(node, site)
     outer, further = declared(node.body)
     bounds = (*parameters(node.args), *site.binds(node.body))
@@ -359,18 +359,18 @@ def is_fixture(node: FunctionNode) -> bool:
 
 
 def local_scope(bounds: Iterable[Bound], parent: Scope) -> Scope:
-    """A small scope inside another: a lambda, a comprehension, type parameters."""
+    """Return a small scope inside another: a lambda, a comprehension, type parameters."""
     return Scope(ScopeKind.FUNCTION, parent, grouped(bounds), binds=parent.binds)
 
 
 def type_scope(node: ast.AST, site: Scope) -> Scope:
-    """The scope of PEP 695 type parameters, or `site` itself where there are none."""
+    """Return the scope of PEP 695 type parameters, or `site` itself if there are none."""
     params = getattr(node, "type_params", None)
     return local_scope([Bound(param.name, DEFINED) for param in params], site) if params else site
 
 
 def parameters(args: ast.arguments) -> Iterator[Bound]:
-    """The bindings that parameters make."""
+    """Yield the bindings that parameters make."""
     every = (*args.posonlyargs, *args.args, args.vararg, *args.kwonlyargs, args.kwarg)
     catchers = (args.vararg, args.kwarg)
     for arg in every:
@@ -388,7 +388,7 @@ def _first(node: FunctionNode, parent: Scope) -> tuple[str, First]:
 
 
 def declared(body: Iterable[ast.AST]) -> tuple[frozenset[str], frozenset[str]]:
-    """The names that are declared `global`, and those that are declared `nonlocal`."""
+    """Return the names that are declared `global`, and those that are declared `nonlocal`."""
     pending, outer, further = list(body), set[str](), set[str]()
     while pending:
         node = pending.pop()

@@ -1,4 +1,4 @@
-"""Which files are tests, by their names, in the languages that have a habit."""
+"""Which files are tests, by their names, in the languages with a naming convention for tests."""
 
 import re
 from typing import Final
