@@ -1,4 +1,4 @@
-"""Where a file stops making sense."""
+"""Find the place from which the syntax of a file is broken."""
 
 from collections.abc import Iterator
 
@@ -11,7 +11,7 @@ from commonhold.regions.region import Problem
 
 
 def find_break(root: Node, source: bytes, language: Language) -> Break | None:
-    """The first node that is wrong or missing, in file order."""
+    """Return the first node that is an error or missing, in file order."""
     if not root.has_error:
         return None
     node = _first_broken(root, language)
@@ -19,14 +19,14 @@ def find_break(root: Node, source: bytes, language: Language) -> Break | None:
 
 
 def problem_at(node: Node) -> Problem:
-    """What is wrong at a node that is an error, or missing."""
+    """Return the problem at a node that is an error, or missing."""
     line, column = node.start_point.row + 1, node.start_point.column + 1
     what = f"{node.type!r} is missing" if node.is_missing else "the syntax breaks here"
     return Problem("SYNTAX", f"line {line}, column {column}: {what}", (node.start_byte, node.end_byte))
 
 
 def errors(root: Node) -> Iterator[Node]:
-    """The nodes that are wrong or missing, in file order; those inside one that is wrong are left out."""
+    """Yield the nodes that are errors or missing, in file order; those inside of another error are left out."""
     stack = [root] if root.has_error else []
     while stack:
         node = stack.pop()
@@ -37,18 +37,18 @@ def errors(root: Node) -> Iterator[Node]:
 
 
 def find_imbalance(root: Node, source: bytes, language: Language) -> Break | None:
-    """The first bracket that has no partner; where a language has no brackets, the first error."""
+    """Return the first bracket that has no partner; if a language has no brackets, the first error."""
     for node in errors(root):
         loose = _unpaired(node, language)
         if loose is not None:
-            # What is missing at the end is missing from the line with the last code.
+            # A bracket missing at the end is reported on the line with the last code.
             at = len(source[: loose.start_byte].rstrip()) if loose.is_missing else loose.start_byte
             return Break(problem_at(node), line_start(source, at))
     return None
 
 
 def _unpaired(node: Node, language: Language) -> Node | None:
-    """Of an error, the first token that opens and is never closed, or closes what was never opened."""
+    """Return the first token of an error that opens and is never closed, or closes without an opening one."""
     if not language.brackets or node.is_missing:
         return node if not language.brackets or node.type in language.brackets else None
     opened: list[Node] = []
@@ -64,7 +64,7 @@ def _unpaired(node: Node, language: Language) -> Node | None:
 
 
 def _tokens(node: Node) -> Iterator[Node]:
-    """The loose tokens of an error; whole nodes in it are sound, but for what they lack."""
+    """Yield the loose tokens of an error; whole nodes in it are sound, except for missing parts."""
     for child in node.children:
         if child.is_error:
             yield from _tokens(child)
@@ -73,7 +73,7 @@ def _tokens(node: Node) -> Iterator[Node]:
 
 
 def lone_return(root: Node, source: bytes, language: Language) -> Problem | None:
-    """The first carriage return outside of strings that ends a line for the language, but not in the syntax tree."""
+    """Return the first carriage return outside of strings that ends a line for the language, but not in the tree."""
     for match in LONE_RETURN.finditer(source):
         node = root.descendant_for_byte_range(match.start(), match.end())
         while node is not None and node.type != language.text_kind:
@@ -86,7 +86,7 @@ def lone_return(root: Node, source: bytes, language: Language) -> Problem | None
 
 
 def _first_broken(root: Node, language: Language) -> Node:
-    """The deepest first node with an error; whole statements at the start of an error node are sound."""
+    """Return the deepest first node with an error; whole statements at the start of an error node are sound."""
     node = root
     while node.has_error:
         is_loose = node.is_error

@@ -19,7 +19,7 @@ _SEPARATOR: Final = b","
 
 
 def outline_cells(source: bytes, language: Language, _: Tree | None = None) -> Outline:
-    """The cells that are whole lines, by their ids; where a notebook gives none, by their kind and number."""
+    """Return the cells that are whole lines, by their ids; in a notebook without ids, by their kind and number."""
     root = parse(source, language).root_node
     broken = find_imbalance(root, source, language)
     sound_end = broken.row_start if broken else len(source)
@@ -55,7 +55,7 @@ def _name(cell: Node) -> str:
 
 
 def _span(source: bytes, cell: Node) -> Span | None:
-    """The whole lines of a cell; None where it shares one with anything but the comma behind it."""
+    """Return the whole lines of a cell; None if it shares one with anything except the comma behind it."""
     start, end = line_start(source, cell.start_byte), line_end(source, cell.end_byte - 1)
     before, after = source[start : cell.start_byte], source[cell.end_byte : end]
     shares = before.strip(INDENT) or after.strip(BLANK) not in (b"", _SEPARATOR)

@@ -1,4 +1,4 @@
-"""Bytes to regions that tile them. Total: any bytes give an answer, what makes no sense becomes a problem."""
+"""From bytes to regions that tile them. Total: any bytes give an answer, unreadable parts become problems."""
 
 from bisect import bisect_left
 from collections import Counter, defaultdict
@@ -26,11 +26,11 @@ _HEADER_NAME: Final = Name(HEADER)
 
 
 def discover(source: bytes, path: str = "module.py") -> RegionMap:
-    """The regions of a file. Its leaves tile it: every byte lies in exactly one; all keys are unique.
+    """Return the regions of a file. Its leaves tile it: every byte lies in exactly one; all keys are unique.
 
-    `path` is relative to the repository's root. Never fails on any `source`; where it cannot be understood, the map
-    holds what is sound, and `problems` (codes SYNTAX, ENCODING, PARSE_BUDGET) says where the rest begins. Spans are
-    byte offsets. A file whose syntax takes too much work to read (PARSE_BUDGET) is one region.
+    `path` is relative to the repository's root. Never fails on any `source`; if it cannot be parsed, the map holds the
+    sound part, and `problems` (codes SYNTAX, ENCODING, PARSE_BUDGET) says where the rest begins. Spans are byte
+    offsets. A file whose syntax takes too much work to read (PARSE_BUDGET) is one region.
     """
     language = language_for(path, source)
     if language is not None:
@@ -38,7 +38,7 @@ def discover(source: bytes, path: str = "module.py") -> RegionMap:
     if b"\0" in source:
         return _whole(path, BINARY, source)
     found = _discover(path, TEXT, source, None)
-    # No encoding was promised: bytes that are not UTF-8 are as good as any.
+    # The file promised no encoding: bytes that are not UTF-8 are as good as any.
     return replace(found, problems=()) if found.problems else found
 
 
@@ -87,7 +87,7 @@ def _mapped(path: str, language: Language, source: bytes, found: Outline) -> Reg
 
 
 def _carried_back(found: Outline, text: bytes, source: bytes) -> Outline:
-    """What was found in the UTF-8 form `text`, with spans carried back line by line; they are whole lines."""
+    """Map the outline of the UTF-8 form `text` back to the source, line by line; its spans are whole lines."""
     from_starts, to_starts = _line_starts(text), _line_starts(source)
 
     def back(span: Span) -> Span:
@@ -141,7 +141,7 @@ def _tiled(path: str, language: Language, source: bytes, found: Outline) -> Regi
 
 
 def _keys(file: Key, definitions: Sequence[Definition]) -> list[Key]:
-    """One key a definition; names that are repeated in their container are numbered in file order."""
+    """Return one key for each definition; repeated names in one container are numbered in file order."""
     totals = Counter((each.container, each.name) for each in definitions)
     seen: Counter[tuple[int, str]] = Counter()
     keys: list[Key] = []

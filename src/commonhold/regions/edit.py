@@ -1,4 +1,4 @@
-"""Edits of regions, and the one candidate that they make together."""
+"""Edits of regions, and the candidate text that they make together."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -92,7 +92,7 @@ RegionEdit = Replace | Insert | Delete
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """Where the text of an edit lies in the candidate, in bytes; empty for a Delete."""
+    """The place of an edit's text in the candidate, in bytes; empty for a Delete."""
 
     edit: RegionEdit
     start: int
@@ -101,7 +101,7 @@ class Placed:
 
 @dataclass(frozen=True, slots=True)
 class Spliced:
-    """A candidate, and where each edit went, in the order in which the edits were given."""
+    """A candidate, and the places of the edits, in the order in which the edits were given."""
 
     source: bytes
     placed: tuple[Placed, ...]
@@ -110,12 +110,12 @@ class Spliced:
 def splice(before: RegionMap, edits: Sequence[RegionEdit]) -> Spliced:
     """Apply edits that all refer to the bytes of `before`.
 
-    Bytes outside them stay, but for blank lines around inserts and deletes, and a last line end. Inserts at one anchor
-    keep their order. A definition keeps exactly one line end; an insert gets the blank lines that it lacks; a delete
-    leaves no pile of them. Line ends follow a file that is all LF or all CRLF; the byte order mark stays.
+    Bytes outside them stay, except for blank lines around inserts and deletes, and a last line end. Inserts at one
+    anchor keep their order. A definition keeps exactly one line end; an insert gets the blank lines that it lacks; a
+    delete leaves no surplus of them. Line ends follow a file that is all LF or all CRLF; the byte order mark stays.
 
-    Raises InputError CHANGESET_INVALID for edits that overlap, have no place or hide a line end from Python's eyes or
-    ours, ENCODING_INVALID for text that the file's encoding cannot spell.
+    Raises InputError CHANGESET_INVALID for edits that overlap, have no place, or contain a line end that Python and the
+    syntax tree see differently; ENCODING_INVALID for text that the file's encoding cannot represent.
     """
     _refuse_twins(edits)
     style = Style.of(before)
@@ -134,7 +134,7 @@ def splice(before: RegionMap, edits: Sequence[RegionEdit]) -> Spliced:
 
 
 def _separated(before: RegionMap, made: Spliced, layout: Layout) -> Spliced:
-    """With the commas that changed entries need, in a language that has them."""
+    """Add and remove commas as the changed entries need, in a language that has them."""
     if not layout.separator:
         return made
     seams = {edge for each in made.placed if _changes_entry(before, made, each) for edge in (each.start, each.end)}
@@ -152,7 +152,7 @@ def _changes_entry(before: RegionMap, made: Spliced, placed: Placed) -> bool:
 
 
 def text_of(map: RegionMap, region: Region, span: int | None = None) -> str:  # noqa: A002 - the word of the domain
-    """A region's text (or that of one span), decoded, without a byte order mark; a header's spans are joined.
+    """Return a region's text (or that of one span), decoded, without a byte order mark; a header's spans are joined.
 
     Raises InputError ENCODING_INVALID for bytes that are not in the file's encoding.
     """
@@ -171,7 +171,7 @@ def text_of(map: RegionMap, region: Region, span: int | None = None) -> str:  # 
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
-    """The bytes [start, end) of the old source give way to `data`; `index` is the edit's place in the sequence."""
+    """The bytes [start, end) of the old source are replaced by `data`; `index` is the edit's place in the sequence."""
 
     index: int
     edit: RegionEdit
@@ -182,7 +182,7 @@ class _Piece:
 
 
 def _order(piece: _Piece) -> tuple[int, int, int, int]:
-    """By place; at one place: empty spans, inserts from the innermost class outward, what is replaced."""
+    """Sort by place; at one place: empty spans, inserts from the innermost class outward, replaced text."""
     if isinstance(piece.edit, Insert):
         return piece.start, 1, -piece.depth, piece.index
     return piece.start, 0 if piece.start == piece.end else 2, 0, piece.index
@@ -203,7 +203,7 @@ def _piece(before: RegionMap, style: Style, index: int, edit: RegionEdit) -> _Pi
 
 
 def replaced_span(before: RegionMap, edit: Replace) -> Span:
-    """The bytes of `before` that an edit replaces. Raises InputError CHANGESET_INVALID where it does not say which."""
+    """Return the bytes of `before` that an edit replaces. Raises InputError CHANGESET_INVALID if that is ambiguous."""
     region = edit.region
     if edit.span is None:
         return _only_span_with_code(before, region) if edit.is_header else region.spans[0]
@@ -227,7 +227,7 @@ def _only_span_with_code(before: RegionMap, region: Region) -> Span:
 
 
 def _replacement(before: RegionMap, style: Style, edit: Replace, span: Span) -> bytes:
-    """The bytes for a replaced span; those that are there where the text says the same."""
+    """Return the bytes for a replaced span; the present ones if they already spell the text."""
     old = before.cut(span)
     if style.reads(old, edit.text):
         return old
@@ -257,12 +257,12 @@ def _anchor(before: RegionMap, edit: Insert) -> int:
 
 
 def _body_end(before: RegionMap, container: Region) -> int:
-    """Where the last member of a container would go: above the line that ends it, if it has one."""
+    """Return the place after a container's last member: above the line that ends it, if it has one."""
     return before.body_ends.get(container.key, container.end)
 
 
 def _before_first_definition(before: RegionMap, edit: Insert) -> int:
-    """The start of the container's first definition at the indent of the text (not one under `if`), else its end."""
+    """Return the start of the container's first definition at the text's indent (none under `if`), else its end."""
     indent = _indent(edit.text.removeprefix(MARK).encode(errors="replace"))
     return next(
         (
@@ -275,12 +275,12 @@ def _before_first_definition(before: RegionMap, edit: Insert) -> int:
 
 
 def _indent(data: bytes) -> bytes:
-    """The white space before the first character that is none."""
+    """Return the white space before the first other character."""
     return data[: len(data) - len(data.lstrip(BLANK))].rpartition(b"\n")[2]
 
 
 def _refuse_twins(edits: Iterable[RegionEdit]) -> None:
-    """No two inserts under one name; a second definition on purpose is named with its number, `x~2`."""
+    """Refuse two inserts under one name; an intended second definition is named with its number, `x~2`."""
     seen: dict[Key, Insert] = {}
     for edit in edits:
         if isinstance(edit, Insert):
@@ -297,7 +297,7 @@ def _refuse_twins(edits: Iterable[RegionEdit]) -> None:
 
 
 def _refuse_lone_returns(before: RegionMap, edit: Replace | Insert) -> None:
-    """Python ends a line at a carriage return, the syntax tree does not: they would read different programs."""
+    """Refuse lone carriage returns: Python ends a line at them, the syntax tree does not, so their programs differ."""
     language = language_for(before.path, before.source)
     if language is None or not language.text_kind or not LONE_RETURN.search(edit.text.encode(errors="replace")):
         return
@@ -320,7 +320,7 @@ def _refuse_overlaps(edits: Sequence[RegionEdit], pieces: Sequence[_Piece]) -> N
 
 
 def _with_blank_lines_cut(source: bytes, pieces: Sequence[_Piece], layout: Layout) -> list[_Piece]:
-    """Deletions grown upward over the blank lines that would pile up; deletions in a row count as one."""
+    """Extend deletions upward over surplus blank lines; deletions in a row count as one."""
     cut: list[_Piece] = []
     for index, piece in enumerate(pieces):
         floor = cut[-1].end if cut else 0
@@ -337,7 +337,7 @@ def _continues(source: bytes, cut: Sequence[_Piece], piece: _Piece) -> bool:
 
 
 def _cut_start(source: bytes, floor: int, pieces: Sequence[_Piece], index: int, layout: Layout) -> int:
-    """Where the deletion of a piece begins, so that the longer of the two runs of blank lines is left."""
+    """Return where the deletion of a piece begins, so that the longer of the two runs of blank lines is left."""
     end, ceiling = _run_end(source, pieces, index)
     start = pieces[index].start
     starts = [each for each in _blank_lines_above(source, start) if each >= floor]
@@ -349,7 +349,7 @@ def _cut_start(source: bytes, floor: int, pieces: Sequence[_Piece], index: int, 
 
 
 def _blank_lines_above(source: bytes, position: int) -> list[int]:
-    """The starts of the blank lines that end at `position`, first to last."""
+    """Return the starts of the blank lines that end at `position`, first to last."""
     code_end = _code_end(source, position)
     has_code = code_end > len(BOM) or source[:code_end] not in (b"", BOM)
     ends = [code_end + match.end() for match in re.finditer(b"\n", source[code_end:position])]
@@ -357,21 +357,21 @@ def _blank_lines_above(source: bytes, position: int) -> list[int]:
 
 
 def _code_start(source: bytes, position: int, limit: int) -> int:
-    """The first byte from a position on that is not blank, or the limit."""
+    """Return the first byte from a position on that is not blank, or the limit."""
     while position < limit and source[position] in BLANK:
         position += 1
     return position
 
 
 def _code_end(source: bytes | bytearray, position: int) -> int:
-    """The end of the last byte before a position that is not blank."""
+    """Return the end of the last byte before a position that is not blank."""
     while position and source[position - 1] in BLANK:
         position -= 1
     return position
 
 
 def _run_end(source: bytes, pieces: Sequence[_Piece], index: int) -> tuple[int, int]:
-    """The end of the deletions that begin with a piece, and the start of the edit after them."""
+    """Return the end of the deletions that begin with a piece, and the start of the edit after them."""
     end = pieces[index].end
     for piece in islice(pieces, index + 1, None):
         if not isinstance(piece.edit, Delete) or source[end : piece.start].strip(BLANK):
@@ -382,7 +382,7 @@ def _run_end(source: bytes, pieces: Sequence[_Piece], index: int) -> tuple[int, 
 
 @dataclass(slots=True)
 class _Candidate:
-    """The new source as it grows. `owed` is how many blank lines must stand before the next line of code."""
+    """The new source as it grows. `owed` is the number of blank lines required before the next line of code."""
 
     style: Style
     layout: Layout
@@ -411,7 +411,7 @@ class _Candidate:
             self.spots[piece.index] = Placed(piece.edit, start, len(self.source))
 
     def placed(self) -> tuple[Placed, ...]:
-        """Where the edits went, in their given order."""
+        """Return the places of the edits, in their given order."""
         return tuple(self.spots[index] for index in sorted(self.spots))
 
     def _keep_placed(self, data: bytes) -> int:
@@ -427,7 +427,7 @@ class _Candidate:
         self.owed = wanted
 
     def _lacking(self, wanted: int) -> int:
-        """How many blank lines an insert still needs; none at the file's start or below a line that opens a block."""
+        """Return how many blank lines an insert lacks; none at the file's start or below a line that opens a block."""
         end = _code_end(self.source, len(self.source))
         line = bytes(self.source[self.source.rfind(b"\n", 0, end) + 1 : end])
         if line in (b"", BOM) or self.layout.opens.search(line):
@@ -443,7 +443,7 @@ class _Candidate:
 
 
 def _refuse_other_encoding(before: RegionMap, style: Style, candidate: bytes, edits: Iterable[RegionEdit]) -> None:
-    """An edit of the encoding line would give all other bytes another meaning."""
+    """Refuse an edit of the encoding line, which would change the meaning of all other bytes."""
     encoding = encoding_of(candidate, language_for(before.path, candidate))
     is_whole = any(edit.is_whole_file for edit in edits)
     if is_whole or encoding.codec == style.encoding.codec or candidate.isascii():

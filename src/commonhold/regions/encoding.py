@@ -1,4 +1,4 @@
-"""How the bytes of a file spell its text: the byte order mark, the declared encoding, and the way back."""
+"""The encoding of a file's text: the byte order mark, the declared encoding, and the way back."""
 
 import codecs
 from dataclasses import dataclass
@@ -22,14 +22,14 @@ class Encoding:
     bom: bytes
 
     def decode(self, data: bytes) -> str:
-        """The text, without the byte order mark. Raises UnicodeError where `data` is not in this encoding."""
+        """Return the text, without the byte order mark. Raises UnicodeError if `data` is not in this encoding."""
         try:
             return data.removeprefix(self.bom).decode(self.codec)
         except LookupError as error:
             raise UnicodeError(f"unknown encoding: {self.codec}") from error
 
     def encode(self, text: str) -> bytes:
-        """The bytes, without a byte order mark. Raises UnicodeError where a character has no spelling."""
+        """Return the bytes, without a byte order mark. Raises UnicodeError if the encoding lacks a character."""
         try:
             return text.encode(self.codec)
         except LookupError as error:
@@ -37,21 +37,21 @@ class Encoding:
 
 
 def encoding_of(source: bytes, language: Language | None) -> Encoding:
-    """The encoding that a file declares: by its byte order mark, by a line in its head, else UTF-8."""
+    """Return the encoding that a file declares: by its byte order mark, by a line in its head, else UTF-8."""
     bom = BOM if source.startswith(BOM) else b""
     declared, _ = _declaration(source, language)
     return Encoding(_UTF8 if bom or declared is None else _codec(declared), bom)
 
 
 def head_end(source: bytes, language: Language) -> int:
-    """The first byte that may belong to a definition: below the byte order mark, the `#!` and the encoding line."""
+    """Return the first byte that may belong to a definition: below byte order mark, `#!` and encoding line."""
     bom_end = len(BOM) if source.startswith(BOM) else 0
     shebang_end = _line_end(source, bom_end) if source.startswith(b"#!", bom_end) else bom_end
     return max(shebang_end, _declaration(source, language)[1])
 
 
 def as_utf8(source: bytes, encoding: Encoding) -> bytes:
-    """The same text in UTF-8 with the same line ends, or `source` itself where that is what it is.
+    """Return the same text in UTF-8 with the same line ends; `source` itself if it is in UTF-8.
 
     Raises UnicodeError if the bytes are not in the encoding, or not line by line.
     """
@@ -65,7 +65,7 @@ def as_utf8(source: bytes, encoding: Encoding) -> bytes:
 
 
 def _declaration(source: bytes, language: Language | None) -> tuple[bytes | None, int]:
-    """The declared encoding and the end of its line; it stands on line 1, or on line 2 below a comment or blank."""
+    """Return the declared encoding and the end of its line: line 1, or line 2 below a comment or blank."""
     if language is None or language.declared_encoding is None:
         return None, 0
     start = len(BOM) if source.startswith(BOM) else 0

@@ -1,4 +1,4 @@
-"""From a name to a region of a map."""
+"""Find a region of a map by its name."""
 
 from difflib import get_close_matches
 from typing import Final
@@ -12,9 +12,9 @@ _MOST_SUGGESTIONS: Final = 5
 
 
 def find(map: RegionMap, names: Names) -> Region:  # noqa: A002 - the word of the domain
-    """The region that `names` means: its canonical names, or any that fit only one (`f` or `f~1` for a single f).
+    """Return the region that `names` means: its canonical names, or any that fit only one (`f` or `f~1` for one f).
 
-    No names mean the whole file. Raises InputError REGION_UNKNOWN (the hint lists near names) or REGION_AMBIGUOUS
+    No names mean the whole file. Raises InputError REGION_UNKNOWN (the hint lists similar names) or REGION_AMBIGUOUS
     (field `choices`: the keys as text) for a bare name that is repeated.
     """
     found = lookup(map, names)
@@ -24,9 +24,9 @@ def find(map: RegionMap, names: Names) -> Region:  # noqa: A002 - the word of th
 
 
 def lookup(map: RegionMap, names: Names) -> Region | None:  # noqa: A002 - the word of the domain
-    """As `find`, but None for a region that is not there; quick, since no near names are looked for.
+    """Do the same as `find`, but return None for a missing region; quick, since it searches no similar names.
 
-    Raises InputError REGION_AMBIGUOUS, and ENCODING_INVALID where no region can be there for the file's encoding.
+    Raises InputError REGION_AMBIGUOUS, and ENCODING_INVALID if the file's encoding rules out any region.
     """
     found = _matches(map, names)
     if not found and _undecoded(map):
@@ -37,11 +37,11 @@ def lookup(map: RegionMap, names: Names) -> Region | None:  # noqa: A002 - the w
 
 
 def reserve(map: RegionMap, names: Names) -> Key:  # noqa: A002 - the word of the domain
-    """The key to lease for a region that may not be there yet.
+    """Return the key to lease for a region that may not exist yet.
 
-    That is the canonical key of the region if it is there, or of the header that declares the name; of the file, where
-    the name stands in it and the parser lost it; else the bare name in its canonical container. Raises as `find` does
-    for a repeated name, for a container that is not there, and in a file that has no finer regions.
+    That is the canonical key of the region if it exists, or of the header that declares the name. It is the key of the
+    file if the name stands in the file and the parser lost it. Else it is the bare name in its canonical container.
+    Raises as `find` does for a repeated name, for a missing container, and in a file that has no finer regions.
     """
     found = _matches(map, names)
     if len(found) > 1:
@@ -58,7 +58,7 @@ def reserve(map: RegionMap, names: Names) -> Key:  # noqa: A002 - the word of th
 
 
 def lost(map: RegionMap, names: Names) -> str | None:  # noqa: A002
-    """Why a region that is not found may be there all the same: the parser lost the file; None where it is new."""
+    """Return why a region that is not found may still exist: the parser lost the file; None if it is new."""
     if not names or names[-1].text == HEADER or _undecoded(map) or _matches(map, names):
         return None
     depth = next(at for at in range(1, len(names) + 1) if not _matches(map, names[:at]))
@@ -77,7 +77,7 @@ def _matches(map: RegionMap, names: Names) -> list[Region]:  # noqa: A002
 
 
 def _declared_beside(map: RegionMap, names: Names) -> list[Region]:  # noqa: A002
-    """The definition whose statement declares a further name."""
+    """Return the definition whose statement declares a further name."""
     containers = [map.file] if len(names) == 1 else _matches(map, names[:-1]) if names else []
     found = declaring(map, containers[0], names[-1].text) if len(containers) == 1 else None
     return [found] if found is not None and found.is_definition else []

@@ -1,4 +1,4 @@
-"""JSON, TOML and YAML as their parsers read them: the first thing that is wrong, or None. Never raise on any bytes."""
+"""The first error that a parser of JSON, TOML or YAML finds in bytes, or None. Never raise on any bytes."""
 
 import json
 import re
@@ -25,9 +25,9 @@ _TOO_DEEP: Final = "it is nested too deeply"
 
 
 def json_problem(source: bytes) -> Problem | None:
-    """What keeps bytes from being JSON."""
+    """Return why bytes are no JSON; None if they are."""
     try:
-        # Numbers are looked at, not made: no number is too long for JSON.
+        # Numbers are checked and not computed: no number is too long for JSON.
         json.loads(_text(source), parse_int=len, parse_float=len)
     except json.JSONDecodeError as error:
         return _at(source, error.lineno, error.colno, error.msg)
@@ -39,7 +39,7 @@ def json_problem(source: bytes) -> Problem | None:
 
 
 def toml_problem(source: bytes) -> Problem | None:
-    """What keeps bytes from being TOML."""
+    """Return why bytes are no TOML; None if they are."""
     try:
         parse_toml(_text(source))
     except ValueError as error:
@@ -52,7 +52,7 @@ def toml_problem(source: bytes) -> Problem | None:
 
 
 def yaml_problem(source: bytes) -> Problem | None:
-    """What keeps bytes from being YAML. Any tag is welcome, since nothing is constructed."""
+    """Return why bytes are no YAML; None if they are. Any tag is accepted, since nothing is constructed."""
     loader: type[yaml.SafeLoader] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
         unknown = _unknown_alias(yaml.parse(_text(source), Loader=loader))
@@ -64,7 +64,7 @@ def yaml_problem(source: bytes) -> Problem | None:
 
 
 def _unknown_alias(events: Iterable[yaml.Event]) -> yaml.AliasEvent | None:
-    """The first alias of an anchor that its document does not have above it; reads all events."""
+    """Return the first alias of an anchor that its document does not have above it; reads all events."""
     anchors: set[str] = set()
     unknown: yaml.AliasEvent | None = None
     for event in events:
@@ -78,7 +78,7 @@ def _unknown_alias(events: Iterable[yaml.Event]) -> yaml.AliasEvent | None:
 
 
 def _text(source: bytes) -> str:
-    """The text, whose lines all end in a line feed. Raises UnicodeDecodeError, which is a ValueError."""
+    """Return the text, with a line feed at the end of every line. Raises UnicodeDecodeError, which is a ValueError."""
     return source.removeprefix(BOM).decode()
 
 

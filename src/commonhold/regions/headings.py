@@ -1,4 +1,4 @@
-"""Documents in sections: each heading of Markdown or HTML holds what follows, down to the next of its rank."""
+"""Documents in sections: each heading of Markdown or HTML holds the text down to the next one of its rank."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -19,7 +19,7 @@ from commonhold.regions.outline import MAX_DEPTH, TOP, Definition, Outline, tidy
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """A heading: the start of its first line, its rank (1 is the highest), and where at the latest its section ends."""
+    """A heading: the start of its first line, its rank (1 is the highest), and the latest end of its section."""
 
     start: int
     rank: int
@@ -28,7 +28,7 @@ class Heading:
 
 
 def sections(source: bytes, headings: Sequence[Heading]) -> list[Definition]:
-    """A section for each heading, nested by rank; blank lines at the end of one belong to what is around it."""
+    """Return a section for each heading, nested by rank; blank lines at its end belong to the section around it."""
     ends = _ends(headings)
     found: list[Definition] = []
     around: list[int] = []
@@ -43,7 +43,7 @@ def sections(source: bytes, headings: Sequence[Heading]) -> list[Definition]:
 
 
 def _ends(headings: Sequence[Heading]) -> list[int]:
-    """Where the next heading of the same or a higher rank begins."""
+    """Return where the next heading of the same or a higher rank begins."""
     ends = [heading.limit for heading in headings]
     opened: list[int] = []
     for index, heading in enumerate(headings):
@@ -55,7 +55,7 @@ def _ends(headings: Sequence[Heading]) -> list[int]:
 
 
 def _text_end(source: bytes, start: int, end: int) -> int:
-    """The end of the last line with text in a range of whole lines."""
+    """Return the end of the last line with text in a range of whole lines."""
     while end > start and source[end - 1] in BLANK:
         end -= 1
     return line_end(source, end - 1) if end > start else end
@@ -73,18 +73,18 @@ _RAW: Final = (
     (re.compile(rb" {0,3}<(?:pre|script|style|textarea)(?=[\s>]|\Z)", re.IGNORECASE),
      re.compile(rb"</(?:pre|script|style|textarea)>", re.IGNORECASE)),
 )  # fmt: skip
-# Items and quotes go on over plain lines, up to a blank one: a line of dashes below them is a rule and no heading.
+# Items and quotes continue over plain lines, up to a blank one: a line of dashes below them is a rule and no heading.
 _ITEM: Final = re.compile(rb" {0,3}(?:>|[-+*](?:[ \t]|\r?\n|\Z)|\d{1,9}[.)](?:[ \t]|\r?\n|\Z))")
 _NO_PARAGRAPH: Final = re.compile(rb" {0,3}(?:\||<|(?:[-*_][ \t]*){3,}\r?\n?\Z)| {4}|\t")
 
 
 def outline_markdown(source: bytes, _language: Language, _old: Tree | None = None) -> Outline:
-    """The sections of a Markdown document; what stands before the first heading is the file's header."""
+    """Return the sections of a Markdown document; the text before the first heading is the file's header."""
     return Outline(sections(source, list(markdown_headings(source))))
 
 
 def markdown_headings(source: bytes) -> Iterator[Heading]:
-    """The headings of a Markdown document, in file order; what stands in code or raw HTML is none."""
+    """Yield the headings of a Markdown document, in file order; lines in code or raw HTML are none."""
     position = len(BOM) if source.startswith(BOM) else 0
     if front := _FRONT_MATTER.match(source, position):
         position = front.end()
@@ -110,14 +110,14 @@ def markdown_headings(source: bytes) -> Iterator[Heading]:
 
 
 def _paragraph(begun: int | None, start: int, line: bytes, *, may_begin: bool) -> int | None:
-    """The start of the paragraph that a line belongs to."""
+    """Return the start of the paragraph that a line belongs to; None if it belongs to none."""
     if not line.strip(BLANK) or (begun is None and (not may_begin or _NO_PARAGRAPH.match(line))):
         return None
     return start if begun is None else begun
 
 
 def _block_end(line: bytes) -> Pattern[bytes] | None:
-    """What ends the fence or raw block that a line opens; None where it opens none, or closes it itself."""
+    """Return the end mark of the fence or raw block that a line opens; None if it opens none, or closes it itself."""
     if fence := _FENCE.match(line):
         mark = fence[1]
         return re.compile(rb"\A {0,3}%s{%d,}[ \t]*\r?\n?\Z" % (re.escape(mark[:1]), len(mark)))
@@ -128,7 +128,7 @@ def _block_end(line: bytes) -> Pattern[bytes] | None:
 
 
 def _atx_title(text: bytes) -> str:
-    """The text of a heading without the signs that may close it."""
+    """Return the text of a heading without the signs that may close it."""
     stripped = text.strip()
     opened = stripped.rstrip(b"#")
     return _title(opened if opened != stripped and opened[-1:] in (b"", b" ", b"\t") else stripped)
@@ -139,20 +139,20 @@ def _title(text: bytes) -> str:
 
 
 def outline_html(source: bytes, language: Language, _: Tree | None = None) -> Outline:
-    """The sections of an HTML document; one ends with the element that its heading lies in."""
+    """Return the sections of an HTML document; one ends with the element that its heading lies in."""
     root = parse(source, language).root_node
     found = sections(source, list(_own_lines(source, _html(source, root))))
     return Outline(found, first_problem(root), body_end=_end_line_of_body(source))
 
 
 def _end_line_of_body(source: bytes) -> int | None:
-    """The start of the line on which the body of a document ends."""
+    """Return the start of the line on which the body of a document ends."""
     last = max(source.rfind(b"</body"), source.rfind(b"</BODY"))
     return line_start(source, last) if last >= 0 else None
 
 
 def _own_lines(source: bytes, headings: Iterable[Heading]) -> Iterator[Heading]:
-    """The headings that begin a line; of several in one line, the first."""
+    """Yield the headings that begin a line; of several in one line, the first."""
     last = -1
     for heading in headings:
         start = line_start(source, heading.start)
@@ -181,7 +181,7 @@ def _rank(node: Node) -> int:
 
 
 def _limit_of(source: bytes, node: Node, limit: int) -> int:
-    """The start of the line on which an element ends."""
+    """Return the start of the line on which an element ends."""
     end = first_of(node, "end_tag")
     return min(limit, line_start(source, end.start_byte)) if end is not None else limit
 

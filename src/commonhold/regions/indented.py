@@ -1,4 +1,4 @@
-"""The definitions of a language whose blocks are told by their indent: Python."""
+"""The definitions of a language with indented blocks: Python."""
 
 from dataclasses import dataclass, field
 
@@ -13,10 +13,10 @@ from commonhold.regions.region import Span
 
 
 def outline_indented(source: bytes, language: Language, old: Tree | None = None) -> Outline:
-    """The definitions outside functions; `old` is an edited tree of the former bytes to reuse."""
+    """Return the definitions outside functions; `old` is an edited tree of the former bytes to reuse."""
     tree = parse(source, language, old)
     if old is not None and tree.root_node.has_error:
-        # Error recovery may go another way from a reused tree; equality with a fresh one matters more than speed.
+        # Error recovery may differ in a reused tree; equality with a fresh one matters more than speed.
         tree = parse(source, language)
     if found := lone_return(tree.root_node, source, language):
         return Outline(problem=found, is_whole=True)
@@ -26,7 +26,7 @@ def outline_indented(source: bytes, language: Language, old: Tree | None = None)
 
 
 def _definitions(root: Node, source: bytes, language: Language, first_break: Break | None) -> list[Definition]:
-    """All definitions outside functions that end before the break, in file order, a class before its contents."""
+    """Return all definitions outside functions that end before the break, in file order, containers first."""
     sound_end = first_break.row_start if first_break else len(source)
     walk = _Walk(source, language, sound_end, head_end(source, language))
     stack = [(child, TOP) for child in reversed(root.children)]
@@ -37,12 +37,12 @@ def _definitions(root: Node, source: bytes, language: Language, first_break: Bre
 
 
 def defined_in(node: Node) -> Node:
-    """What a decorated definition defines; any other is it itself."""
+    """Return the definition inside a decorated one; any other itself."""
     return node.child_by_field_name("definition") or node
 
 
 def end_of_definition(node: Node, source: bytes, language: Language) -> int:
-    """The end of the lines of a definition, if nothing around it ends earlier."""
+    """Return the end of the lines of a definition, if no container ends earlier."""
     walk = _Walk(source, language, len(source), 0)
     width = width_of(source[line_start(source, node.start_byte) : node.start_byte])
     return walk.tail_end(line_end(source, walk.last_code(node) - 1), width)
@@ -64,7 +64,7 @@ class _Walk:
     found: list[Definition] = field(default_factory=list)
 
     def visit(self, node: Node, container: int) -> list[tuple[Node, int]]:
-        """Note what `node` is; the children to visit next, last first."""
+        """Record `node`; return the children to visit next, last first."""
         kind = node.type
         if kind in self.language.rules:
             return self._define(node, container)
@@ -92,7 +92,7 @@ class _Walk:
         return []
 
     def _span(self, node: Node, container: int) -> Span | None:
-        """The whole lines of a definition; None if it shares its first line, or reaches into what is broken."""
+        """Return the whole lines of a definition; None if it shares its first line, or extends into the broken part."""
         start = max(line_start(self.source, node.start_byte), self.head)
         floor = max(self.head, self.last_end.get(container, 0), self._code_line_end())
         indent = self.source[start : node.start_byte]
@@ -109,7 +109,7 @@ class _Walk:
         return line_end(self.source, self.code_end - 1) if self.code_end else 0
 
     def last_code(self, node: Node) -> int:
-        """The end of the last code in a definition; a comment at the end of its block is judged by lines instead."""
+        """Return the end of the last code in a definition; for a comment at the end of its block, the lines decide."""
         last: Node | None = node
         while last is not None and last.type in self.language.nested_kinds:
             node, last = last, self._last_child(last)
@@ -143,7 +143,7 @@ class _Walk:
         return end
 
     def _commentwidth_of(self, start: int, end: int) -> int:
-        """The indent of a line with nothing but a comment; -1 for any other line."""
+        """Return the indent of a line with only a comment; -1 for any other line."""
         line = self.source[start:end]
         text = line.lstrip(INDENT)
         return width_of(line[: len(line) - len(text)]) if text.startswith(self.language.comment_mark) else -1

@@ -1,4 +1,4 @@
-"""What a language is: data. Discovery reads it; nothing is subclassed."""
+"""The description of a language: data. Discovery reads it; there are no subclasses."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -15,25 +15,25 @@ from commonhold.domain.keys import CONTAINERS, Kind
 from commonhold.regions.budget import MOST_UNCOUNTED_BYTES, parsed
 from commonhold.regions.outline import MAX_DEPTH, Outline
 
-# Where Python ends a line and the syntax tree, like every count of lines here, does not.
+# Python ends a line here; the syntax tree and all line counts in this package do not.
 LONE_RETURN = re.compile(rb"\r(?!\n)")
 _NOTHING: Final = re.compile(rb"(?!)")
-# Of two files, what they were and what they become.
+# For two files, before and after an edit.
 _TREES_KEPT: Final = 8
 _LARGEST_KEPT: Final = 250_000
 
 
 def body_field(node: Node) -> Node | None:
-    """The field that most grammars call the body."""
+    """Return the field that most grammars call the body."""
     return node.child_by_field_name("body")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Rule:
-    """What one kind of syntax node defines.
+    """The definition that one kind of syntax node makes.
 
-    `name` gives what the node defines in the words of the language; None where this one defines nothing. `body` gives
-    the node whose children are looked through for members, in a container. `otherwise` is tried where `name` is None.
+    `name` gives the defined name in the spelling of the language; None if this node defines nothing. `body` gives the
+    node whose children are searched for members, in a container. `otherwise` is tried if `name` is None.
     """
 
     kind: Kind
@@ -44,7 +44,7 @@ class Rule:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Layout:
-    """How definitions stand in the text.
+    """The spacing of definitions in the text.
 
     `top` and `nested` are the blank lines between definitions in a file and in a container; `opens` matches a line
     below which none is wanted, `closes` the line above which none is. `separator` stands between definitions, but not
@@ -60,25 +60,23 @@ class Layout:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Language:
-    """How files of one language are recognised, and what in them is a definition.
+    """How files of one language are recognised, and which parts of them are definitions.
 
-    `outline` finds the definitions; what it needs to know is in the other fields. `grammar` is the module of a
-    tree-sitter grammar, imported with the first parse; empty where none is needed. Kinds are node types of that
-    grammar: nodes of `wrapper_kinds` are descended through, so that a definition under `if` is found; those of
-    `shell_kinds` lend their lines to the one definition inside (`export`, a template); those of `lead_kinds` stand
-    before a definition and belong to it (attributes), as comments directly above do, but for those that match
-    `loose_comment`; those of `open_kinds` have no
-    last token, so that comments may lie at their end; `closing_kinds` follow a definition and belong to it (`end C`);
-    `closers` are the tokens that end a body. `brackets` says by how
-    much a token opens or closes: with it a loose piece of syntax that is balanced is left aside, since grammars know
-    less than compilers; without it the first error ends what is sound. `file_body` is the node that
-    is all of a file, with a last token of its own. `tail` is what may follow a definition on its
-    last line, `max_depth` how deeply definitions nest. What `beyond` says yes to is more than the
-    grammar bears: such a file is text.
+    `outline` finds the definitions, using the other fields. `grammar` is the module of a tree-sitter grammar, imported
+    with the first parse; empty if none is needed. Kinds are node types of that grammar. The search descends through
+    nodes of `wrapper_kinds`, so that a definition under `if` is found; those of `shell_kinds` lend their lines to the
+    one definition inside (`export`, a template); those of `lead_kinds` stand before a definition and belong to it
+    (attributes), as comments directly above do, except for those that match `loose_comment`; those of `open_kinds` have
+    no last token, so that comments may lie at their end; `closing_kinds` follow a definition and belong to it
+    (`end C`); `closers` are the tokens that end a body. `brackets` says by how much a token opens or closes: with it, a
+    loose piece of syntax that is balanced is ignored, since grammars know less than compilers; without it, the first
+    error ends the sound part. `file_body` is the node that contains a whole file, with a last token of its own. `tail`
+    matches text that may follow a definition on its last line, `max_depth` is how deeply definitions nest. If `beyond`
+    returns true, the file is more than the grammar can handle: it is text.
 
-    `statement_suffixes` end the types of whole statements, which tells sound nodes from loose tokens in a broken
-    file. `declared_encoding` finds the name of the encoding (group 1) in a head line. `text_kind` is what lies between
-    the quotes of a string: outside of it, a carriage return without a line feed ends a line of the language.
+    `statement_suffixes` end the types of whole statements, which distinguishes sound nodes from loose tokens in a
+    broken file. `declared_encoding` finds the name of the encoding (group 1) in a head line. `text_kind` is the node
+    between the quotes of a string: outside of it, a carriage return without a line feed ends a line of the language.
     """
 
     name: str
@@ -112,7 +110,7 @@ class Language:
     next_comment: Pattern[bytes] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        """Keep what follows from the fields: containers, kinds that hold statements, a comment below blank lines."""
+        """Compute values from the fields: containers, kinds that hold statements, a comment below blank lines."""
         containers = frozenset(kind for kind, rule in self.rules.items() if rule.kind in CONTAINERS)
         object.__setattr__(self, "class_kinds", containers)
         object.__setattr__(self, "nested_kinds", self.wrapper_kinds | frozenset(self.rules))
@@ -126,15 +124,15 @@ def _grammar(language: Language) -> tree_sitter.Language:
 
 
 def parser_of(language: Language) -> tree_sitter.Parser:
-    """A parser for a language that has a grammar."""
+    """Return a parser for a language that has a grammar."""
     return tree_sitter.Parser(_grammar(language))
 
 
 def parse(source: bytes, language: Language, old: tree_sitter.Tree | None = None) -> tree_sitter.Tree:
-    """The syntax tree of UTF-8 bytes; `old` is an edited tree of the former bytes to reuse.
+    """Return the syntax tree of UTF-8 bytes; `old` is an edited tree of the former bytes to reuse.
 
-    All who ask lately share the tree of a text of ordinary size, so that nobody may change it. Raises
-    BudgetExceededError where the grammar needs more work for them than for any ordinary file.
+    Recent trees of texts of ordinary size are shared between callers, so no caller may change them. Raises
+    BudgetExceededError if the grammar needs more work for the bytes than for any ordinary file.
     """
     return _kept(source, language) if old is None and len(source) <= _LARGEST_KEPT else _parsed(source, language, old)
 

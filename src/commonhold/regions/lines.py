@@ -1,4 +1,4 @@
-"""Where lines begin and end, and how far they are indented: every count of lines here goes by line feeds."""
+"""The bounds and indents of lines: every count of lines in this package goes by line feeds."""
 
 from typing import Final
 
@@ -7,15 +7,15 @@ INDENT: Final = b" \t\f"
 
 
 def line_start(source: bytes, position: int) -> int:
-    """The start of the line that holds the byte at `position`."""
+    """Return the start of the line that holds the byte at `position`."""
     return source.rfind(b"\n", 0, position) + 1
 
 
 def line_end(source: bytes, position: int) -> int:
-    """The byte after the line that holds the byte at `position`, its line end included."""
+    """Return the byte after the line that holds the byte at `position`, its line end included."""
     return source.find(b"\n", position) + 1 or len(source)
 
 
 def width_of(indent: bytes) -> int:
-    """The column that an indent reaches."""
+    """Return the column that an indent reaches."""
     return len(indent.rpartition(b"\f")[2].expandtabs(TAB_WIDTH))

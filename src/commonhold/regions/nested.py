@@ -1,4 +1,4 @@
-"""The definitions of a language whose syntax tree says where they end: by braces, by words, by depth."""
+"""The definitions of a language whose syntax tree shows where they end: by braces, by words, by depth."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -16,12 +16,12 @@ from commonhold.regions.outline import TOP, Definition, Outline, tidy
 from commonhold.regions.region import Problem, Span
 
 _OPENER: Final = "("
-# Nobody writes a definition inside of so many; a long chain of them would be walked through once for each part of it.
+# Written code never nests a definition so deeply; a long chain would be walked once for each of its parts.
 _MOST_SHELLS: Final = 20
 
 
 def outline_nested(source: bytes, language: Language, _: Tree | None = None) -> Outline:
-    """The definitions that are whole lines and end before the first bracket without a partner."""
+    """Return the definitions that are whole lines and end before the first bracket without a partner."""
     root = parse(source, language).root_node
     found_break = find_imbalance(root, source, language)
     problem = found_break.problem if found_break else first_problem(root)
@@ -34,7 +34,7 @@ def outline_nested(source: bytes, language: Language, _: Tree | None = None) -> 
 
 
 def first_problem(root: Node) -> Problem | None:
-    """The first error of a tree."""
+    """Return the first error of a tree."""
     return next((problem_at(node) for node in errors(root)), None)
 
 
@@ -57,12 +57,12 @@ class _Walk:
     found: list[Definition] = field(default_factory=list)
 
     def file_end(self, root: Node) -> int | None:
-        """Where definitions can be added at the end of a file that is one body, as of JSON."""
+        """Return where definitions can be added at the end of a file that is one body, such as JSON."""
         body = first_of(root, self.language.file_body) if self.language.file_body else None
         return self._body_end(root, root, body, (0, len(self.source))) if body is not None else None
 
     def visit(self, node: Node, container: int) -> Sequence[tuple[Node, int]]:
-        """Note what `node` is; the children to visit next, last first."""
+        """Record `node`; return the children to visit next, last first."""
         kind = node.type
         if kind in self.language.lead_kinds or self._is_comment(node):
             self.leads.append(node)
@@ -79,14 +79,14 @@ class _Walk:
         return self._pass(node)
 
     def _pass(self, node: Node) -> Sequence[tuple[Node, int]]:
-        """Note that `node` is code of what is around it."""
+        """Record that `node` is code of its surroundings."""
         if node.end_byte > node.start_byte:
             self.code_end = self._trimmed(node.end_byte)
             self.leads.clear()
         return ()
 
     def _unwrapped(self, node: Node) -> Node:
-        """The node that says what `node` defines; one that holds several between brackets is none."""
+        """Return the node that carries the definition in `node`; a node with several in brackets carries none."""
         for _ in range(_MOST_SHELLS):
             if node.type not in self.language.shell_kinds:
                 break
@@ -119,7 +119,7 @@ class _Walk:
         return [(child, index) for child in reversed(body.children)]
 
     def _span(self, node: Node, inner: Node, container: int) -> Span | None:
-        """The whole lines of a definition; None if it shares a line with other code, or reaches into what is broken."""
+        """Return the whole lines of a definition; None if it shares a line, or extends into the broken part."""
         floor = max(self.head, self.last_end.get(container, 0), self._code_line_end())
         own = self._first_own(node)
         start = max(line_start(self.source, own), self.head)
@@ -141,7 +141,7 @@ class _Walk:
         return self._comments_start(start, own, floor), end
 
     def _first_own(self, node: Node) -> int:
-        """The start of the definition with its attributes, and with what stands between them."""
+        """Return the start of the definition with its attributes, and with the text between them."""
         kinds = self.language.lead_kinds
         while self.leads and self.leads[0].start_byte < self.head:
             self.leads.pop(0)
@@ -153,7 +153,7 @@ class _Walk:
         return start
 
     def _comments_start(self, start: int, own: int, floor: int) -> int:
-        """The start of the comments that stand directly above, at the same indent."""
+        """Return the start of the comments that stand directly above, at the same indent."""
         width = width_of(self.source[start:own])
         for lead in reversed(self.leads):
             above = max(line_start(self.source, lead.start_byte), self.head)
@@ -169,7 +169,7 @@ class _Walk:
         return line_end(self.source, self.code_end - 1) if self.code_end else 0
 
     def _last_code(self, node: Node) -> int:
-        """The end of the last code in a definition; comments at the end of one without a last token are left out."""
+        """Return the end of the last code in a definition, without comments at the end if it lacks a last token."""
         last: Node | None = node
         while last is not None and last.type in self.language.open_kinds:
             node, last = last, next((each for each in reversed(last.children) if self._is_code(each)), None)
@@ -184,12 +184,12 @@ class _Walk:
         )
 
     def _closing(self, node: Node) -> Node | None:
-        """What follows a definition and belongs to it."""
+        """Return the node that follows a definition and belongs to it."""
         following = node.next_sibling if self.language.closing_kinds else None
         return following if following is not None and following.type in self.language.closing_kinds else None
 
     def _tail_end(self, end: int, width: int) -> int:
-        """The end of the comment lines below that are indented more deeply."""
+        """Return the end of the comment lines below that are indented more deeply."""
         position = end
         while position < len(self.source):
             start, position = position, line_end(self.source, position)
@@ -202,13 +202,13 @@ class _Walk:
         return end
 
     def _trimmed(self, position: int) -> int:
-        """The end of the last byte before a position that is not blank."""
+        """Return the end of the last byte before a position that is not blank."""
         while position and self.source[position - 1] in BLANK:
             position -= 1
         return position
 
     def _body_end(self, node: Node, inner: Node, body: Node | None, span: Span) -> int | None:
-        """Where members can be added: above the line that ends the body."""
+        """Return where members can be added: above the line that ends the body."""
         lasts = (each.children[-1] for each in (body, inner, node) if each is not None and each.child_count)
         last = self._closing(node) or next((each for each in lasts if each.type in self.language.closers), None)
         if last is None:

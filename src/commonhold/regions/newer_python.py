@@ -1,6 +1,6 @@
-"""Python newer than the one that runs here, rewritten as older Python: so it shows whether a text is only too new.
+"""Rewrite newer Python as older Python, to find out whether a text is only too new for the running one.
 
-Each line stays on its line. The result is only for parsing: it means something else when it runs.
+Each line stays on its line. The result is only for parsing: it has another meaning when it runs.
 """
 
 import re
@@ -27,7 +27,7 @@ _MOST_PARAMETERS: Final = 2_000
 
 
 def as_older_python(source: bytes) -> bytes | None:
-    """The text in the syntax of Python 3.11; None where nothing in it is newer. Never raises."""
+    """Return the text in the syntax of Python 3.11; None if nothing in it is newer. Never raises."""
     if not _LETTERS.search(source):
         return None
     text = _TEMPLATE.sub(rb"\1f\2", source)
@@ -41,7 +41,7 @@ def as_older_python(source: bytes) -> bytes | None:
 
 
 def _without_parameters(text: bytes, heads: re.Pattern[bytes]) -> bytes:
-    """The text less the brackets behind what `heads` finds; of an alias only where an assignment follows."""
+    """Return the text without the brackets behind matches of `heads`; for an alias only if an assignment follows."""
     pieces, position = list[bytes](), 0
     for head in heads.finditer(text):
         end = _closing(text, head.end())
@@ -53,7 +53,7 @@ def _without_parameters(text: bytes, heads: re.Pattern[bytes]) -> bytes:
 
 
 def _closing(text: bytes, start: int) -> int:
-    """The place behind the bracket that closes the one at `start`; 0 where there is none near."""
+    """Return the place behind the bracket that closes the one at `start`; 0 if there is none near."""
     depth = 0
     for at in range(start, min(len(text), start + _MOST_PARAMETERS)):
         depth += {91: 1, 93: -1}.get(text[at], 0)
@@ -63,7 +63,7 @@ def _closing(text: bytes, start: int) -> int:
 
 
 def _with_plain_strings(text: bytes) -> bytes:
-    """The text with plain strings for the f-strings that only 3.12 and newer read: any expression may stand in them."""
+    """Return the text with plain strings for f-strings that only 3.12 and newer read: these allow any expression."""
     try:
         root = parse(text, PYTHON).root_node
     except BudgetExceededError:
@@ -78,7 +78,7 @@ def _with_plain_strings(text: bytes) -> bytes:
 
 
 def _formatted(root: Node) -> Iterator[Node]:
-    """The outermost f-strings."""
+    """Yield the outermost f-strings."""
     pending = [root]
     while pending:
         node = pending.pop()
@@ -97,7 +97,7 @@ def _is_readable(text: bytes) -> bool:
 
 
 def _is_sound(node: Node) -> bool:
-    """Whether all expressions in an f-string are some, be it in a newer Python."""
+    """Whether all expressions in an f-string are valid, even if only in a newer Python."""
     if node.has_error:
         return False
     inside = [each for each in node.children if each.type == "interpolation"]

@@ -1,4 +1,4 @@
-"""What finding the definitions of a file gives, whatever its language: names, kinds and whole lines."""
+"""The definitions of a file, in any language: names, kinds and whole lines."""
 
 import re
 import unicodedata
@@ -23,8 +23,8 @@ class Definition:
     """A named piece of a file: whole lines, its comments and decorators included.
 
     `kind` is FUNCTION, CLASS, SECTION, ENTRY or PARAGRAPH. `container` is the index of the container around it in the
-    outline, or TOP. `body_end` is where further definitions may be added in a container; None where none fits, since
-    the body shares a line with the name.
+    outline, or TOP. `body_end` is where further definitions may be added in a container; None if none fits, since the
+    body shares a line with the name.
     """
 
     name: str
@@ -36,10 +36,10 @@ class Definition:
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """The definitions of a file in file order, a container before its contents, and the first thing that is wrong.
+    """The definitions of a file in file order, a container before its contents, and the first problem.
 
-    `is_whole` says that regions cannot be told at all. `body_end` is where further definitions may be added at the end
-    of the file, if that is not its last byte. `tree` is there where it may be used again.
+    `is_whole` says that the file cannot be divided into regions. `body_end` is where further definitions may be added
+    at the end of the file, if that is not its last byte. `tree` is set if it may be used again.
     """
 
     definitions: Sequence[Definition] = ()
@@ -51,14 +51,14 @@ class Outline:
 
 @dataclass(frozen=True, slots=True)
 class Break:
-    """Where a file stops making sense: the problem, and the start of the first broken line."""
+    """The place from which a file is broken: the problem, and the start of the first broken line."""
 
     problem: Problem
     row_start: int
 
 
 def tidy(text: str) -> str:
-    """A name as keys hold it: in one line, of bounded length, in the Unicode form in which names are compared."""
+    """Return a name as keys hold it: in one line, of bounded length, in the Unicode form used to compare names."""
     normal = text if text.isascii() else unicodedata.normalize("NFKC", text)
     name = _BLANK_OR_CONTROL.sub(" ", normal).strip()[:MAX_NAME_LENGTH].rstrip()
     return {"": '""', HEADER: HEADER[1:]}.get(name, name)

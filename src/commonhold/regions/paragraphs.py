@@ -1,4 +1,4 @@
-"""Text that no language claims: paragraphs between blank lines, each named by its first words."""
+"""Text of no known language: paragraphs between blank lines, each named by its first words."""
 
 import re
 from typing import Final
@@ -18,7 +18,7 @@ _WORD: Final = re.compile(r"\w[\w'-]*")
 
 
 def outline_paragraphs(source: bytes, _language: Language, _old: Tree | None = None) -> Outline:
-    """The paragraphs; a text of only one has no regions below the file."""
+    """Return the paragraphs; a text of only one has no regions below the file."""
     start = len(BOM) if source.startswith(BOM) else 0
     matches = _PARAGRAPH.finditer(source[start:])
     spans = [(match.start() + start, match.end() + start) for match in matches]
@@ -28,7 +28,7 @@ def outline_paragraphs(source: bytes, _language: Language, _old: Tree | None = N
 
 
 def _name(source: bytes, span: Span) -> str:
-    """The first words, which stay when the rest changes or paragraphs come and go around this one."""
+    """Return the first words, which stay when the rest changes or paragraphs are added and removed around this one."""
     line = source[span[0] : span[1]].strip().partition(b"\n")[0].decode()
     words = _WORD.findall(line[:400])[:_WORDS]
     return tidy(" ".join(words)[:_MOST_LETTERS] if words else line[:_MOST_LETTERS])

@@ -1,6 +1,6 @@
-"""Whether Python compiles an edited file, told by compiling the edited definitions, or all but functions, alone.
+"""Whether Python compiles an edited file, decided by compiling the edited definitions, or all but functions, alone.
 
-The answer is yes or unknown: what cannot be shown from the pieces is left to a compile of the whole file.
+The answer is yes or unknown: if the pieces do not prove it, the whole file must be compiled.
 """
 
 import __future__
@@ -23,9 +23,9 @@ from commonhold.regions.unwinding import multiplies
 _SPACE: Final = b" \t\r\n"
 _BLANK_LINES: Final = re.compile(rb"(?:[ \t]*\r?\n)*(?:[ \t]+\Z)?")
 _FIRST_INDENT: Final = re.compile(rb"(?:[ \t]*(?:#[^\n]*|\r?)\n)*([ \t]*)(?=[^\s#])")
-# Python bears 100 levels of indentation; those around the definition are not all there when it is compiled alone.
+# Python allows 100 levels of indentation; a definition that is compiled alone lacks some of those around it.
 _DEEP: Final = re.compile(rb"^[ \t]{80}", re.MULTILINE)
-# Where a statement may begin: on a line, or behind a semicolon or a colon.
+# The places where a statement may begin: on a line, or behind a semicolon or a colon.
 _GLOBAL: Final = re.compile(rb"(?:\A|[\r\n;:])[ \t\f]*global\b")
 _FINALLY: Final = re.compile(rb"(?:\A|[\r\n])[ \t\f]*finally[\s\\]*:")
 
@@ -33,9 +33,9 @@ _FINALLY: Final = re.compile(rb"(?:\A|[\r\n])[ \t\f]*finally[\s\\]*:")
 def still_compiles(before: RegionMap, after: RegionMap, placed: Sequence[Placed], reduce: Reduce) -> bool:
     """Whether `after` certainly compiles, given that `before` does and that the edits kept to their regions.
 
-    `placed` says where the edits went in `after`; `breach` finds whether they kept to their regions. `reduce` gives
-    functions whose bodies matter no more other texts, see `skeleton_of`. False says nothing: then the whole file has to
-    be compiled.
+    `placed` gives the places of the edits in `after`; `breach` finds whether they kept to their regions. `reduce`
+    replaces functions whose bodies do not matter by other texts, see `skeleton_of`. False proves nothing: then the
+    whole file must be compiled.
     """
     if not placed or not is_sound_python(before) or not is_sound_python(after):
         return False
@@ -53,12 +53,12 @@ def still_compiles(before: RegionMap, after: RegionMap, placed: Sequence[Placed]
 
 
 def _declaring(source: bytes) -> list[bytes]:
-    """The lines that may declare an encoding."""
+    """Return the lines that may declare an encoding."""
     return source.split(b"\n", 2)[:2]
 
 
 def _is_same_outside(before: RegionMap, after: RegionMap, placed: Sequence[Placed]) -> bool:
-    """Whether the text between the edits is as it was but for blank lines, and each edit begins a logical line."""
+    """Whether the text between the edits is unchanged except for blank lines, and each edit begins a logical line."""
     ordered = sorted(placed, key=attrgetter("start", "end"))
     new = _between(after.source, [(each.start, each.end) for each in ordered])
     replaced = [each.edit.region.spans[0] for each in ordered if isinstance(each.edit, Replace | Delete)]
@@ -72,7 +72,7 @@ def _is_same_outside(before: RegionMap, after: RegionMap, placed: Sequence[Place
 
 
 def _between(source: bytes, spans: Sequence[Span]) -> list[bytes]:
-    """The text around and between the spans, without the blank lines next to them."""
+    """Return the text around and between the spans, without the blank lines next to them."""
     texts: list[bytes] = []
     start = 0
     for left, right in spans:
@@ -82,23 +82,23 @@ def _between(source: bytes, spans: Sequence[Span]) -> list[bytes]:
 
 
 def _blank(source: bytes, position: int) -> int:
-    """How many bytes the blank lines at a position take."""
+    """Return the length of the blank lines at a position, in bytes."""
     found = _BLANK_LINES.match(source, position)
     return found.end() - position if found else 0
 
 
 def _compiles_around_functions(before: RegionMap, after: RegionMap, reduce: Reduce) -> bool:
-    """Whether a file compiles in which only headers are other than they were.
+    """Whether a file compiles in which only headers changed.
 
-    What stands around a function matters to its body by the class that it is in and by `from __future__` alone: no
-    function is around it, so that what is `nonlocal` in it is bound in it.
+    The code around a function affects its body only through the class that it is in and through `from __future__`: no
+    function is around it, so a `nonlocal` name in it is bound in it.
     """
     if _shape(before) != _shape(after) or _DEEP.search(after.source):
         return False
     flags = _future_flags(before)
     if flags is None or flags != _future_flags(after):
         return False
-    # Functions may stand in what is copied.
+    # The copies may contain functions.
     if any(map(_FINALLY.search, _headers(after))) and multiplies(after.source):
         return False
     skeleton = skeleton_of(after, lambda _: False, reduce)
@@ -112,7 +112,7 @@ def _compiles_around_functions(before: RegionMap, after: RegionMap, reduce: Redu
 
 
 def _shape(found: RegionMap) -> list[tuple[Key, str]]:
-    """The regions of a file, functions with the hashes of their texts."""
+    """Return the regions of a file, functions with the hashes of their texts."""
     return [(each.key, each.hash if each.kind in FUNCTIONS else "") for each in found.regions]
 
 
@@ -121,12 +121,12 @@ def _headers(found: RegionMap) -> Iterator[bytes]:
 
 
 def _declares_global(found: RegionMap) -> bool:
-    """Whether `global` may stand outside of functions, where it is about the names that definitions bind and use."""
+    """Whether `global` may stand outside of functions, where it affects the names that definitions bind and use."""
     return b"global" in found.source and any(map(_GLOBAL.search, _headers(found)))
 
 
 def _future_flags(found: RegionMap) -> int | None:
-    """The flags of the `from __future__` imports, which stand above all definitions; None where they are not plain."""
+    """Return the flags of the `from __future__` imports, which stand above all definitions; None if uncertain."""
     start = found.cut(found.regions[1].spans[0])
     if b"__future__" not in start:
         return 0
@@ -142,7 +142,7 @@ def _future_flags(found: RegionMap) -> int | None:
 
 
 def _fits(before: RegionMap, after: RegionMap, placed: Placed, flags: int, *, is_only: bool) -> bool:
-    """Whether one edit leaves what is around it a program, and is a definition that compiles there."""
+    """Whether one edit leaves valid code around it, and is a definition that compiles there."""
     edit, text = placed.edit, after.source[placed.start : placed.end]
     old = None if isinstance(edit, Insert) else edit.region
     indent = _indent(before.bytes_of(old)) if old else _indent(text)
@@ -161,7 +161,7 @@ def _fits(before: RegionMap, after: RegionMap, placed: Placed, flags: int, *, is
 
 
 def _indent(definition: bytes) -> bytes | None:
-    """The white space before the first token of a definition; None where it is not plain."""
+    """Return the white space before the first token of a definition; None if it is uncertain."""
     found = _FIRST_INDENT.match(definition)
     return found[1] if found else None
 
@@ -179,10 +179,10 @@ def _follows_sibling(before: RegionMap, position: int, parent: Key, indent: byte
 
 
 def _compiles_alone(text: bytes, indent: bytes, parent: Key, flags: int) -> bool:
-    """Whether a definition compiles between the like of what stands around it.
+    """Whether a definition compiles inside a minimal copy of its surroundings.
 
-    Its names that begin with two underscores are mangled with the name of its class. The statement behind it must
-    find all brackets, strings and blocks closed.
+    Names in it that begin with two underscores are mangled with the name of its class. The statement behind it requires
+    that all brackets, strings and blocks are closed.
     """
     name = parent.names[-1].text if parent.names else ""
     is_named = not name or (name.isidentifier() and len(name) < MAX_NAME_LENGTH and bool(indent))
@@ -190,7 +190,7 @@ def _compiles_alone(text: bytes, indent: bytes, parent: Key, flags: int) -> bool
         return False
     opener = f"class {name}:\n".encode() if name else b"if 1:\n" if indent else b""
     line_end = b"" if text.endswith(b"\n") else b"\n"
-    # Two blank lines above: no comment of the definition declares an encoding.
+    # Two blank lines above it, so that none of its comments declares an encoding.
     try:
         compile_python(b"\n\n" + opener + text + line_end + indent + b"pass\n", flags)
     except COMPILE_ERRORS:

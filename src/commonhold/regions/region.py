@@ -1,4 +1,4 @@
-"""What discovery returns: regions that tile one file, and the problems met on the way."""
+"""The result of discovery: regions that tile one file, and the problems met on the way."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ PARSE_BUDGET: Final = "PARSE_BUDGET"
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Something that discovery could not make sense of, and where."""
+    """A part that discovery could not read, and its place."""
 
     code: str
     message: str
@@ -80,10 +80,10 @@ class Problem:
 
 @dataclass(frozen=True)
 class RegionMap:
-    """The regions of one file, found afresh from its bytes. `regions` is in file order, containers before contents.
+    """The regions of one file, computed from its bytes. `regions` is in file order, containers before contents.
 
-    `body_ends` says where a definition is added to a container that has its body not on the line of its name.
-    `tree` is kept for `rediscover` alone; it does not travel to other processes.
+    `body_ends` says where a definition is added to a container, unless its body is on the line of its name. `tree` is
+    kept for `rediscover` alone; it is not sent to other processes.
     """
 
     path: str
@@ -100,7 +100,7 @@ class RegionMap:
         return any(each.code == PARSE_BUDGET for each in self.problems)
 
     def __getstate__(self) -> dict[str, object]:
-        """The state to copy or to send to another process: all but the syntax tree."""
+        """Return the state to copy or to send to another process: all but the syntax tree."""
         return {**self.__dict__, "tree": None}
 
     @cached_property
@@ -125,7 +125,7 @@ class RegionMap:
 
     @cached_property
     def by_plain_name(self) -> Mapping[str, tuple[Region, ...]]:
-        """The definitions and headers as somebody may spell them, see `plain_name`."""
+        """The definitions and headers by any accepted spelling, see `plain_name`."""
         found: dict[str, list[Region]] = {}
         for region in self.regions[1:]:
             found.setdefault(plain_name(region.key.names), []).append(region)
@@ -138,7 +138,7 @@ class RegionMap:
 
     @cached_property
     def defined_names(self) -> frozenset[bytes]:
-        """The names of all definitions, in UTF-8, without what they lie in."""
+        """The names of all definitions, in UTF-8, without their containers."""
         return frozenset(region.key.names[-1].text.encode() for region in self.regions if region.is_definition)
 
     @cached_property
@@ -147,7 +147,7 @@ class RegionMap:
         return self.regions[0]
 
     def leaves(self) -> Iterator[Region]:
-        """The regions that tile the file: each byte belongs to exactly one."""
+        """Yield the regions that tile the file: each byte belongs to exactly one."""
         has_parts = len(self.regions) > 1
         return (
             region
@@ -156,31 +156,31 @@ class RegionMap:
         )
 
     def bytes_of(self, region: Region) -> bytes:
-        """The region's bytes; a header's spans are joined."""
+        """Return the region's bytes; a header's spans are joined."""
         return b"".join(map(self.cut, region.spans))
 
     def cut(self, span: Span) -> bytes:
-        """The bytes of a span."""
+        """Return the bytes of a span."""
         return self.source[slice(*span)]
 
 
 def plain_name(names: Names) -> str:
-    """A name in its shortest spelling: without ordinals and parameter types, a colon as the dot that people write."""
+    """Return a name in its shortest spelling: without ordinals and parameter types, with dots for colons."""
     return _PARAMETERS.sub("", ".".join(name.text for name in names).replace(":", "."))
 
 
 def hash_bytes(data: bytes) -> str:
-    """The content hash: SHA-256, 64 hex digits."""
+    """Return the content hash: SHA-256, 64 hex digits."""
     return sha256(data).hexdigest()
 
 
 def hash_of(content: bytes | None) -> str | None:
-    """The content hash of a file; None where there is none."""
+    """Return the content hash of a file; None if there is no file."""
     return None if content is None else hash_bytes(content)
 
 
 def hash_spans(source: bytes, spans: Iterable[Span]) -> str:
-    """The hash of a header: SHA-256 over each span's length (8 bytes, big-endian) and bytes."""
+    """Return the hash of a header: SHA-256 over each span's length (8 bytes, big-endian) and bytes."""
     digest = sha256()
     for start, end in spans:
         digest.update((end - start).to_bytes(8, "big"))

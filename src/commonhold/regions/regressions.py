@@ -1,4 +1,4 @@
-"""Which errors of a syntax tree were not there before."""
+"""Find the errors of a syntax tree that are new."""
 
 from collections.abc import Sequence
 
@@ -12,10 +12,10 @@ from commonhold.regions.region import PARSE_BUDGET, Problem, Span
 
 
 def new_error(before: bytes | None, after: bytes, language: Language) -> Problem | None:
-    """The first error in `after` that has no counterpart in `before`.
+    """Return the first error in `after` that has no counterpart in `before`.
 
-    A line that stayed keeps its error; so does one that was edited, as long as there are not more of them. A file whose
-    syntax takes too much work to read is an error like any other, and where `before` is one, all errors may be old.
+    An unchanged line keeps its error; so does an edited one, as long as there are not more errors. A file whose syntax
+    takes too much work to read is an error like any other, and if `before` is one, all errors may be old.
     """
     try:
         found = list(errors(parse(after, language).root_node))
@@ -47,7 +47,7 @@ def _exceeds(source: bytes, language: Language) -> bool:
 
 
 def _unmatched(before: bytes, old: Sequence[Node], after: bytes, new: Sequence[Node]) -> tuple[list[Node], list[Node]]:
-    """The new errors without an old one of the same kind on the same line, and the old ones that are left."""
+    """Return the new errors without an old one of the same kind on the same line, and the remaining old ones."""
     left: dict[tuple[str, bytes], list[Node]] = {}
     for node in old:
         left.setdefault(_sign(before, node), []).append(node)
@@ -67,7 +67,7 @@ def _sign(source: bytes, node: Node) -> tuple[str, bytes]:
 
 
 def _windows(before: bytes, after: bytes) -> tuple[Span, Span]:
-    """The bytes from the first line that differs to the last."""
+    """Return the bytes from the first line that differs to the last."""
     old, new = before.splitlines(keepends=True), after.splitlines(keepends=True)
     head = next((index for index, pair in enumerate(zip(old, new, strict=False)) if pair[0] != pair[1]), None)
     if head is None:

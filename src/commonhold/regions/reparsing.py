@@ -1,4 +1,4 @@
-"""Parsing what differs from what was parsed before in one place: only that place is looked at again."""
+"""Parse a text that differs in one place from a parsed one: only that place is read again."""
 
 import re
 from dataclasses import dataclass
@@ -22,32 +22,33 @@ class Change:
 
     @classmethod
     def between(cls, before: bytes, after: bytes) -> "Change":
-        """What makes `after` of `before`."""
+        """Return the change from `before` to `after`."""
         start = before.rfind(b"\n", 0, common_prefix(before, after)) + 1
         tail = common_prefix(before[: start - 1 if start else None : -1], after[: start - 1 if start else None : -1])
         return cls(start, len(before) - tail, len(after) - tail)
 
     def moved(self, position: int) -> int:
-        """Where a position before or behind the change is after it."""
+        """Return the new place of a position before or behind the change."""
         return position if position < self.old_end else position + self.new_end - self.old_end
 
 
 def reparse(tree: tree_sitter.Tree, before: bytes, after: bytes, language: Language) -> tree_sitter.Tree:
-    """The syntax tree of `after`, with the help of that of `before`; equal to a tree made from nothing.
+    """Return the syntax tree of `after`, reusing that of `before`; equal to a freshly parsed tree.
 
-    Error recovery may go another way from a reused tree; equality matters more than speed, so a broken text is parsed
-    from nothing.
+    Error recovery may differ in a reused tree; equality matters more than speed, so a broken text is parsed from
+    scratch.
     """
     found = parse(after, language, edited(tree, before, after, Change.between(before, after)))
     return parse(after, language) if found.root_node.has_error else found
 
 
 def edited(tree: tree_sitter.Tree, before: bytes, after: bytes, change: Change) -> tree_sitter.Tree:
-    """A copy of the tree that knows what changed: from a line end to where the next word begins.
+    """Return a copy of the tree with the change marked: from a line end to the beginning of the next word.
 
-    Tokens without any text, which end a line and a block of Python, stand before white space. A parser that meets one
-    which changed goes on behind whatever begins in the same place, be it all the rest of the file. So what follows must
-    begin elsewhere: the text up to there is taken away first, and what is put in belongs to what stands before it.
+    In Python, empty tokens that end a line and a block stand before white space. If a parser meets a changed one, it
+    continues behind whichever node begins in the same place, even if that is all the rest of the file. So the following
+    text must begin elsewhere: the text up to there is removed first, and the inserted text belongs to the code before
+    it.
     """
     start = change.start - 1 if before[change.start - 1 : change.start] == _LINE_END else change.start
     old_end = space_end(before, change.old_end)
@@ -59,13 +60,13 @@ def edited(tree: tree_sitter.Tree, before: bytes, after: bytes, change: Change) 
 
 
 def space_end(source: bytes, position: int) -> int:
-    """Where the white space at a position ends."""
+    """Return the end of the white space at a position."""
     found = _SPACE.match(source, position)
     return found.end() if found else position
 
 
 def common_prefix(left: bytes, right: bytes) -> int:
-    """How many first bytes are the same."""
+    """Return how many first bytes are the same."""
     low, high = 0, min(len(left), len(right))
     while low < high:
         middle = (low + high + 1) // 2

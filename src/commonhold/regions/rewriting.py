@@ -1,4 +1,4 @@
-"""Which regions a file that was written anew has otherwise than before."""
+"""Find the regions that differ between two versions of a whole file."""
 
 from collections.abc import Collection, Iterator
 from operator import itemgetter
@@ -8,14 +8,14 @@ from commonhold.regions.region import Region, RegionMap
 from commonhold.regions.scope import header_lines, is_same_body, placed_lines
 
 Pair = tuple[Region | None, Region | None]
-"""A region as it was and as it is; None where it was or is not there."""
+"""A region before and after; None if it does not exist there."""
 
 
 def rewritten(before: RegionMap, after: RegionMap) -> list[Pair]:
-    """The leaves that differ, those that are gone and those that are new; what follows from them is left out.
+    """Return the leaves that differ, those that are gone and those that are new; consequences of these are left out.
 
-    Blank lines between definitions belong to nobody. Where what is as it was stands in another order, or where a file
-    has no regions of its own, it is the file that changed.
+    Blank lines between definitions belong to no region. If unchanged parts stand in another order, or if a file has no
+    regions of its own, the file as a whole changed.
     """
     if before.file in before.leaves() or after.file in after.leaves():
         return [(before.file, after.file)]
@@ -26,7 +26,7 @@ def rewritten(before: RegionMap, after: RegionMap) -> list[Pair]:
 
 
 def only_grew(before: RegionMap, after: RegionMap, header: Key) -> bool:
-    """Whether a header has all the lines that it had, in their order, and more: nobody misses anything."""
+    """Whether a header kept all its lines in order and gained more, so that nothing is missing from it."""
     old, new = header_lines(before).get(header), iter(header_lines(after).get(header, ()))
     return old is not None and all(line in new for line in old)
 
@@ -52,7 +52,7 @@ def _headers(before: RegionMap, after: RegionMap) -> Iterator[Pair]:
 
 
 def _lines(source: RegionMap) -> dict[Key, list[bytes]]:
-    """The lines of each header, less those that are blank; one that has none is as good as not there."""
+    """Return the lines of each header without blank ones; a header without lines counts as missing."""
     return {key: lines for key, lines in header_lines(source).items() if lines}
 
 
@@ -61,7 +61,7 @@ def _bodies_of(source: RegionMap) -> list[Region]:
 
 
 def _standing(source: RegionMap, changed: Collection[Key]) -> list[Key | bytes]:
-    """The definitions and the lines of headers in the order in which they stand, less those that `changed`."""
+    """Return the definitions and the lines of headers in file order, without those that `changed`."""
     bodies = ((each.start, each.key) for each in _bodies_of(source) if each.key not in changed)
     lines = (line for key, placed in placed_lines(source) if key not in changed for line in placed)
     standing: list[tuple[int, Key | bytes]] = [*bodies, *lines]

@@ -17,7 +17,7 @@ from commonhold.regions.separators import without_last
 
 @dataclass(frozen=True, slots=True)
 class Breach:
-    """What an edit changed outside its region: the message names it, `key` is the region that the edit was for."""
+    """A change outside an edit's region: the message names it, `key` is the region that the edit was for."""
 
     message: str
     key: Key
@@ -25,11 +25,12 @@ class Breach:
 
 
 def breach(before: RegionMap, after: RegionMap, placed: Sequence[Placed]) -> Breach | None:
-    """The first way in which the edits reach beyond their regions; None if they do not.
+    """Return the first way in which the edits reach beyond their regions; None if they do not.
 
-    `after` is the discovery of the candidate, `placed` where the edits went in it. In scope means: each definition
-    given is exactly one definition in the container that it was meant for, a header holds no definition, and every
-    other function, method and line of a header is what and where it was. Replacing a whole file is always in scope.
+    `after` is the discovery of the candidate, `placed` gives the places of the edits in it. In scope means: each given
+    definition is exactly one definition in the container that it was meant for, a header holds no definition, and every
+    other function, method and line of a header is unchanged and in its place. Replacing a whole file is always in
+    scope.
     """
     if not placed or any(each.edit.is_whole_file for each in placed):
         return None
@@ -40,7 +41,7 @@ def breach(before: RegionMap, after: RegionMap, placed: Sequence[Placed]) -> Bre
 
 
 def neighbours(before: RegionMap, after: RegionMap, placed: Sequence[Placed]) -> Iterator[tuple[Region, Region]]:
-    """The definitions that no edit names, but that got or lost the comma behind them: as they were, as they are."""
+    """Yield the definitions that no edit names, but that gained or lost the comma behind them: before and after."""
     if not _separator(before):
         return
     edited = sorted(_edited_spans([each.edit for each in placed]))
@@ -51,7 +52,7 @@ def neighbours(before: RegionMap, after: RegionMap, placed: Sequence[Placed]) ->
 
 
 def placed_region(after: RegionMap, placed: Placed) -> Region:
-    """The region in `after` that the text of an edit became, maybe under another name.
+    """Return the region in `after` that the text of an edit became, perhaps under another name.
 
     Raises InputError REGION_UNKNOWN for a Delete, and for text that is no region of its own (see `breach`).
     """
@@ -74,7 +75,7 @@ def _definition_at(after: RegionMap, span: Span) -> Region | None:
 
 
 def _header_at(after: RegionMap, before: Region, position: int) -> Region | None:
-    """The header of the same class; of several classes with one name, the one around `position`."""
+    """Return the header of the same class; of several classes with one name, the one around `position`."""
     headers = [region for region in after.by_bare_key.get(before.key.bare(), ()) if region.kind is before.kind]
     return next((each for each in headers if _container_end(after, each) >= position), None)
 
@@ -106,7 +107,7 @@ def _misplaced(after: RegionMap, placed: Placed) -> Breach | None:
             edit.key,
             f"indent the text as a definition directly in {edit.parent}",
         )
-    # A paragraph is named by its first words, which nobody need foresee.
+    # A paragraph is named by its first words, which the caller need not predict.
     is_named = found.kind is not Kind.PARAGRAPH
     if isinstance(edit, Insert) and is_named and found.key.names[-1].text != edit.key.names[-1].text:
         return Breach(
@@ -132,7 +133,7 @@ def _definition_in_header(after: RegionMap, placed: Placed) -> Breach | None:
 
 
 def _changed_body(before: RegionMap, after: RegionMap, placed: Iterable[Placed]) -> Breach | None:
-    """The functions and methods outside the edits are the same, in the same order."""
+    """Find a change of functions and methods outside the edits, or of their order."""
     edits = [each.edit for each in placed]
     old = _bodies_outside(before, _edited_spans(edits))
     new = _bodies_outside(after, [(each.start, each.end) for each in placed if not each.edit.is_header])
@@ -159,14 +160,14 @@ def _inside(region: Region, ordered: Sequence[Span]) -> bool:
 
 
 def is_same_body(before: RegionMap, left: Region, after: RegionMap, right: Region) -> bool:
-    """Whether a definition is what it was, whatever became of what follows it."""
+    """Whether a definition is unchanged, apart from a line end or a comma behind it."""
     if left.kind is not right.kind or not _same_name(left.key, right.key):
         return False
     return left.hash == right.hash or _follows_otherwise(before, left, after, right)
 
 
 def _follows_otherwise(before: RegionMap, left: Region, after: RegionMap, right: Region) -> bool:
-    """Whether only what follows it changed a definition: the last line end of a file, the comma behind an entry."""
+    """Whether only the text behind it changed a definition: the last line end of a file, the comma behind an entry."""
     old, new = before.bytes_of(left), after.bytes_of(right)
     if left.end == len(before.source) and new in (old + b"\n", old + b"\r\n"):
         return True
@@ -188,7 +189,7 @@ def _touched(key: Key, edits: Iterable[RegionEdit]) -> Breach:
 
 
 def _changed_header(before: RegionMap, after: RegionMap, placed: Sequence[Placed]) -> Breach | None:
-    """The lines of the headers outside the edits, blank ones left out, are the same."""
+    """Find a change of the headers' lines outside the edits; blank lines do not count."""
     edits = [each.edit for each in placed]
     old_headers = _headers(before, _edited_spans(edits))
     new_headers = _headers(after, [(each.start, each.end) for each in placed if not each.edit.is_header])
@@ -208,12 +209,12 @@ def _edited_header_spans(before: RegionMap, edits: Iterable[RegionEdit]) -> list
 
 
 def header_lines(map: RegionMap) -> dict[Key, list[bytes]]:  # noqa: A002
-    """Each header with its lines, less those that are blank."""
+    """Return each header with its lines, without blank ones."""
     return {key: [line for _, line in placed] for key, placed in placed_lines(map)}
 
 
 def placed_lines(map: RegionMap) -> Iterator[tuple[Key, list[tuple[int, bytes]]]]:  # noqa: A002
-    """Each header with its lines, less those that are blank, and where the span begins that a line is in."""
+    """Yield each header with its lines, without blank ones, each line with the start of its span."""
     for region in map.regions:
         if region.key.is_header:
             yield region.key, [(span[0], line) for span in region.spans for line in _lines(map, span, ())]
@@ -225,7 +226,7 @@ def _lines_of(map: RegionMap, region: Region, ranges: Sequence[Span]) -> Iterato
 
 
 def _headers(map: RegionMap, definitions: Iterable[Span]) -> list[Region]:  # noqa: A002
-    """The headers outside `definitions`."""
+    """Return the headers outside `definitions`."""
     within = sorted(definitions)
     return [
         region
@@ -235,7 +236,7 @@ def _headers(map: RegionMap, definitions: Iterable[Span]) -> list[Region]:  # no
 
 
 def _sign(header: Region) -> tuple[Key, str, bool]:
-    """What is the same where the lines are; a byte order mark is none of them at the start of a file."""
+    """Return a value that is equal for equal lines; at the start of a file, a byte order mark is no part of them."""
     return header.key.bare(), header.hash, header.start == 0
 
 
@@ -244,13 +245,13 @@ def _header_lines(
     headers: Iterable[Region],
     ranges: Iterable[Span],
 ) -> list[tuple[Key, list[bytes]]]:
-    """Each header under its bare key, with its lines outside `ranges`."""
+    """Return each header under its bare key, with its lines outside `ranges`."""
     without = sorted(ranges)
     return [(region.key.bare(), list(_lines_of(map, region, without))) for region in headers]
 
 
 def _lines(map: RegionMap, span: Span, ranges: Sequence[Span]) -> Iterator[bytes]:  # noqa: A002
-    """The lines of a span that are neither blank nor in one of the ranges, without their line ends."""
+    """Yield the lines of a span that are neither blank nor in one of the ranges, without their line ends."""
     for part in _outside(span, ranges):
         data = map.cut(part).removeprefix(BOM) if part[0] == 0 else map.cut(part)
         lines = (line.rstrip(b"\r") for line in data.split(b"\n") if line.strip(BLANK))

@@ -10,13 +10,13 @@ from commonhold.regions.region import Span
 
 _OPENERS: Final = b"{["
 _CLOSERS: Final = b"}]"
-# The code of a line: all before a comment that is in no string.
+# The code of a line: all before a comment that is not in a string.
 _CODE: Final = re.compile(rb"""(?:[^"'/\n]|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|/(?![/*]))*+""")
 _BLANK_OR_COMMENT: Final = re.compile(rb"(?:[\s]|//[^\n]*|/\*(?:[^*]|\*(?!/))*+\*/)*+")
 
 
 def mended(source: bytes, seams: Iterable[int], spans: Sequence[Span], separator: bytes) -> tuple[bytes, list[Span]]:
-    """The source without what is missing or too much at the seams, and where the spans are now."""
+    """Return the source with separators added or removed at the seams, and the spans moved accordingly."""
     found = list(spans)
     for seam in sorted(seams, reverse=True):
         at, length = _fault(source, seam, separator)
@@ -29,14 +29,14 @@ def mended(source: bytes, seams: Iterable[int], spans: Sequence[Span], separator
 
 
 def without_last(text: bytes, separator: bytes) -> bytes:
-    """The text of a definition less the separator behind it."""
+    """Return the text of a definition without the separator behind it."""
     end = _code_end(text, len(text))
     start = end - len(separator)
     return text[:start] + text[end:] if separator and text[max(start, 0) : end] == separator else text
 
 
 def _fault(source: bytes, seam: int, separator: bytes) -> tuple[int, int]:
-    """Where a separator must go in (its length) or away (its length, negative); nothing is (0, 0)."""
+    """Return where to insert a separator (its length) or to remove one (its length, negative); else (0, 0)."""
     left = _code_end(source, seam)
     match = _BLANK_OR_COMMENT.match(source, seam)
     right = source[match.end() : match.end() + 1] if match else b""
@@ -49,7 +49,7 @@ def _fault(source: bytes, seam: int, separator: bytes) -> tuple[int, int]:
 
 
 def _code_end(source: bytes, position: int) -> int:
-    """The end of the last code before a position, comments at line ends left out."""
+    """Return the end of the last code before a position, comments at line ends left out."""
     while position > 0:
         start = line_start(source, position - 1)
         match = _CODE.match(source, start, position)

@@ -1,7 +1,7 @@
-"""A change inside one function leaves the other regions of its file as they are, but for where they are.
+"""Move the regions of a file after a change inside one function, which leaves the others unchanged.
 
-So they are moved instead of found again. That a change is of this kind is seen in the syntax trees: outside of the
-function they are the same, and it still begins and ends where it did.
+So they are moved instead of found again. The syntax trees show that a change is of this kind: outside of the function
+they are the same, and it still begins and ends in the same place.
 """
 
 from tree_sitter import Node, Tree
@@ -19,7 +19,7 @@ Steps = list[tuple[str, int, int, int]]
 def shifted(
     before: RegionMap, after: bytes, language: Language, change: Change, trees: tuple[Tree, Tree]
 ) -> RegionMap | None:
-    """The regions of `after`; None where they have to be found from nothing.
+    """Return the regions of `after`; None if they must be found from scratch.
 
     `trees` are that of `before`, edited by the change, and that of `after`.
     """

@@ -1,6 +1,6 @@
-"""A Python file with functions reduced to their heads, so that what stands around them is read at little cost.
+"""A Python file with functions reduced to their heads, so that the code around them is read at little cost.
 
-Every line that is left stands where it stood.
+Every remaining line keeps its line number.
 """
 
 import ast
@@ -15,19 +15,19 @@ from commonhold.regions.region import Region, RegionMap
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 Reduce = Callable[[bytes], bytes | None]
-"""What stands for a function's text; None where that has to stay. See `reduced`."""
+"""Returns the replacement of a function's text; None if that must stay. See `reduced`."""
 
 FUNCTIONS: Final = frozenset({Kind.FUNCTION, Kind.METHOD})
 _BLANK: Final = re.compile(rb"[ \t]*")
-# A byte order mark, or what may declare another encoding than Python's own.
+# A byte order mark, or a comment that may declare another encoding than UTF-8.
 _ENCODED: Final = re.compile(rb"\xef\xbb\xbf|[^\n]*\n?[^\n]*coding[:=](?![ \t]*utf-8(?![-\w.]))")
 _HEAD_ALONE: Final = "if 1:\n"
 
 
 def skeleton_of(regions: RegionMap, keeps: Callable[[Region], bool], reduce: Reduce) -> bytes | None:
-    """The text of a file in which `reduce` has replaced each function, except those that it `keeps`.
+    """Return the text of a file in which `reduce` has replaced each function, except those that it `keeps`.
 
-    None for what is no sound Python in UTF-8.
+    None for anything but sound Python in UTF-8.
     """
     if not is_plain_python(regions):
         return None
@@ -44,17 +44,17 @@ def skeleton_of(regions: RegionMap, keeps: Callable[[Region], bool], reduce: Red
 
 
 def is_plain_python(regions: RegionMap) -> bool:
-    """Whether the syntax tree makes sense of all of a Python file, which declares no encoding but UTF-8."""
+    """Whether the syntax tree covers all of a Python file without errors, and it declares no encoding but UTF-8."""
     return is_sound_python(regions) and not _ENCODED.match(regions.source)
 
 
 def is_sound_python(regions: RegionMap) -> bool:
-    """Whether the syntax tree makes sense of all of a Python file, which is in UTF-8, be that declared or not."""
+    """Whether the syntax tree covers all of a Python file without errors; it is in UTF-8, declared or not."""
     return regions.language == PYTHON.name and regions.tree is not None and not regions.problems
 
 
 def function_in(text: bytes) -> tuple[FunctionNode, int] | None:
-    """The function that is all there is in a text, and by how much its lines are too high; None for any other text."""
+    """Return the function that is the whole text, and how much its lines are too high; None for any other text."""
     try:
         is_indented = text[:1].isspace()
         tree = parse_module(_HEAD_ALONE + text.decode() if is_indented else text.decode())
@@ -66,7 +66,7 @@ def function_in(text: bytes) -> tuple[FunctionNode, int] | None:
 
 
 def reduced(text: bytes, body: Callable[[FunctionNode], str | None]) -> bytes | None:
-    """The text of a function with one line in place of its body, then blank ones; None where it has to stay."""
+    """Return the text of a function with one line in place of its body, then blank ones; None if it must stay."""
     found = function_in(text)
     line = found and body(found[0])
     if found is None or line is None:

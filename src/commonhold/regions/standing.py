@@ -1,4 +1,4 @@
-"""Names that are there without a region of their own, so that nobody may take them for new.
+"""Names that exist without a region of their own, so that they are not taken for new.
 
 `const a = 1, b = 2` is one region, or a part of a header, that answers to both names; and in a file that the parser
 lost, a name may stand anywhere.
@@ -16,7 +16,7 @@ from commonhold.regions.language import LONE_RETURN, parse
 from commonhold.regions.languages import language_for
 from commonhold.regions.region import Region, RegionMap
 
-# What declares a name, by the field that the name stands in, and what does so without a field.
+# Nodes that declare a name in one of some fields, and nodes that do so without a field.
 _DECLARES: Final = re.compile(
     r"(?:_declarator|_spec|_specifier|_definition|_declaration|_item|_element|_signature)\Z|import"
     r"|\A(?:assignment|declaration|enumerator|pattern|type_alias_statement|use_as_clause)\Z"
@@ -26,10 +26,10 @@ _BARE: Final = frozenset(
     {"const_element", "identifiers", "import_clause", "namespace_import", "property_element", "use_list"}
     | {"variable_declaration", "variable_name"}
 )
-# What stands around a name in a declaration of several.
+# Nodes around a name in a declaration of several.
 _LISTS: Final = re.compile(r"(?:pattern|pattern_list|_declarator|dotted_name|expression_list|scoped_identifier)\Z")
 _RENAMING: Final = frozenset({"aliased_import", "import_specifier", "use_as_clause"})
-# Names inside of these are nobody's outside; those inside of a class are its members.
+# Names inside of these are invisible outside; those inside of a class are its members.
 _LOCAL: Final = re.compile(
     r"function_(?!declarator)|method|lambda|closure|arrow|parameter|argument|comprehension|constructor"
 )
@@ -39,7 +39,7 @@ _ROOTS: Final = frozenset({"module", "program", "source_file", "translation_unit
 
 
 def declaring(map: RegionMap, container: Region, name: str) -> Region | None:  # noqa: A002 - the word of the domain
-    """The region that declares a name beside others: a definition in the container, or the header of that."""
+    """Return the region that declares a name beside others: a definition in the container, or its header."""
     language = language_for(map.path, map.source)
     places = list(_occurrences(map.source, name)) if language is not None and language.grammar else []
     if not places or language is None:
@@ -57,7 +57,7 @@ def declaring(map: RegionMap, container: Region, name: str) -> Region | None:  #
 
 
 def why_lost(map: RegionMap, name: str) -> str | None:  # noqa: A002
-    """Why a name that stands in the text may be a definition that the parser lost; None where nothing is lost."""
+    """Return why a name in the text may be a definition that the parser lost; None if nothing is lost."""
     if next(_occurrences(map.source, name), None) is None:
         return None
     if map.problems:
@@ -72,7 +72,7 @@ def _occurrences(source: bytes, name: str) -> Iterator[int]:
 
 
 def _declares(node: Node, depth: int) -> bool:
-    """Whether a name is declared by what it stands in, inside of `depth` classes and of no function."""
+    """Whether the code around a name declares it, inside of `depth` classes and of no function."""
     statement = _declaration(node)
     classes = 0
     while statement is not None and (statement := statement.parent) is not None and statement.type not in _ROOTS:
@@ -88,7 +88,7 @@ def _is_class(node: Node) -> bool:
 
 
 def _declaration(node: Node) -> Node | None:
-    """What declares a name."""
+    """Return the node that declares a name."""
     while (parent := node.parent) is not None:
         field = _field_of(node, parent)
         if parent.type in _RENAMING and field == "name" and parent.child_by_field_name("alias") is not None:
@@ -108,7 +108,7 @@ def _field_of(node: Node, parent: Node) -> str | None:
 
 
 def _region_at(map: RegionMap, container: Region, at: int) -> Region | None:  # noqa: A002
-    """What holds a byte: a definition of the container, or its header."""
+    """Return the region that holds a byte: a definition of the container, or its header."""
     holders = [each for each in map.regions if any(start <= at < end for start, end in each.spans)]
     inside = [each for each in holders if each.parent == container.key]
     is_header = [each for each in inside if each.key.names[-1].text == HEADER]

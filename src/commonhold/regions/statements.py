@@ -1,4 +1,4 @@
-"""SQL in statements, whatever its dialect: what ends one is told from what only looks like it."""
+"""SQL in statements, in any dialect: find the real ends among marks that only look like them."""
 
 import re
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ _TOKEN: Final = re.compile(
 )
 _COMMENT_MARK: Final = re.compile(rb"/\*|\*/")
 _DELIMITER: Final = re.compile(rb"DELIMITER[ \t]+(\S+)[ \t]*\r?(?:\n|\Z)", re.IGNORECASE)
-# Lines that are no SQL: of psql, and what sends a batch.
+# Lines that are no SQL: commands of psql, and marks that send a batch.
 _COMMAND: Final = re.compile(rb"(?:\\[^\n]*|(?:GO|/)[ \t]*\r?)(?:\n|\Z)", re.IGNORECASE)
 _GIVEN_NAME: Final = re.compile(rb"^[ \t]*--[ \t]*name[ \t]*:[ \t]*(\w[\w-]*)", re.MULTILINE)
 _COPIED: Final = re.compile(rb"\bFROM\s+STDIN\b", re.IGNORECASE)
@@ -35,7 +35,7 @@ _NOISE: Final = frozenset(
     {"CONCURRENTLY", "EXISTS", "GLOBAL", "IF", "LOCAL", "MATERIALIZED", "NOT", "ONLY", "OR", "RECURSIVE", "REPLACE",
      "TEMP", "TEMPORARY", "UNIQUE", "UNLOGGED", "VIRTUAL"}
 )  # fmt: skip
-# How many words name a statement that begins with one; else the first does.
+# The number of words in the name of a statement, by its first word; one for any other.
 _WORDS: Final = {
     "ALTER": 3, "COMMENT": 4, "COPY": 2, "CREATE": 3, "DELETE": 3, "DROP": 3, "INSERT": 3, "MERGE": 3, "PRAGMA": 2,
     "SET": 2, "TRUNCATE": 3, "UPDATE": 2, "USE": 2,
@@ -51,7 +51,7 @@ class _Statement:
 
 
 def outline_statements(source: bytes, _language: Language, _old: Tree | None = None) -> Outline:
-    """The statements, with the comments that stand directly above; those that share a line are one."""
+    """Return the statements, with the comments that stand directly above; those that share a line are one."""
     scan = _Scan(source, len(BOM) if source.startswith(BOM) else 0)
     found: list[Definition] = []
     for statement in scan.statements():
@@ -69,7 +69,7 @@ def outline_statements(source: bytes, _language: Language, _old: Tree | None = N
 
 
 def problem_in_statements(source: bytes) -> Problem | None:
-    """The string or comment that does not end."""
+    """Return the string or comment that does not end."""
     scan = _Scan(source, 0)
     for _ in scan.statements():
         pass
@@ -80,7 +80,7 @@ def problem_in_statements(source: bytes) -> Problem | None:
 class _Scan:
     """The state of one pass over a source.
 
-    `floor` is the end of the last line that is no SQL; `nests` says that comments have nested as far as one could see.
+    `floor` is the end of the last line that is no SQL; `nests` is true while all comments so far allowed nesting.
     """
 
     source: bytes
@@ -92,11 +92,11 @@ class _Scan:
     escapes: bool = field(init=False)
 
     def __post_init__(self) -> None:
-        """See whether a backslash escapes: in the dialect that quotes names with backquotes."""
+        """Decide whether a backslash escapes: it does in the dialect that quotes names with backquotes."""
         self.escapes = b"`" in self.source
 
     def statements(self) -> Iterator[_Statement]:
-        """The statements, in order; the last may lack its end mark, but not the end of a string."""
+        """Yield the statements, in order; the last may lack its end mark, but not the end of a string."""
         position = self.head
         while self.problem is None and (token := _TOKEN.search(self.source, position)):
             start = token.start()
@@ -111,7 +111,7 @@ class _Scan:
                 position = self._after_copied(start, end)
 
     def _line(self, start: int) -> int | None:
-        """The end of a line that is no SQL."""
+        """Return the end of a line that is no SQL."""
         if not self._begins_line(start):
             return None
         if match := _DELIMITER.match(self.source, start):
@@ -170,7 +170,7 @@ class _Scan:
         return self._ended(token, next(ends, None))
 
     def _comment_end(self, token: re.Match[bytes]) -> int:
-        """The end of a comment; those between stars nest, in most dialects."""
+        """Return the end of a comment; those between stars nest, in most dialects."""
         if token["comment"] != b"/*":
             return token.end()
         end = self._nested_comment_end(token.end()) if self.nests else None
@@ -198,7 +198,7 @@ class _Scan:
         return len(self.source)
 
     def _after_copied(self, start: int, end: int) -> int:
-        """The end of the rows that follow a statement which copies them from here."""
+        """Return the end of the rows that follow a statement which copies them from here."""
         is_copy = self.source[start : start + 4].upper() == b"COPY" and _COPIED.search(self.source, start, end)
         match = _COPY_END.search(self.source, end) if is_copy else None
         if match is None:
@@ -208,7 +208,7 @@ class _Scan:
 
 
 def _change(word: bytes, before: bytes) -> int:
-    """By how much a word of a routine opens or closes a block."""
+    """Return by how much a word of a routine opens or closes a block."""
     if before == b"END":
         return 1 if word in _AFTER_END else 0
     if word in (b"BEGIN", b"CASE"):
@@ -227,7 +227,7 @@ def _comments_start(source: bytes, start: int, floor: int) -> int:
 
 
 def _name(source: bytes, comments: Span, statement: _Statement) -> str:
-    """What a comment calls the statement, else its first words: `CREATE TABLE users`."""
+    """Return the name that a comment gives the statement, else its first words: `CREATE TABLE users`."""
     if match := _GIVEN_NAME.search(source[slice(*comments)]):
         return tidy(match[1].decode())
     text = source[statement.start : min(statement.end, statement.start + _MOST_READ)].decode(errors="replace")

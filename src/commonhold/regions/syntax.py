@@ -1,4 +1,4 @@
-"""Whether a candidate is a program at all: the hard gate, since the syntax tree accepts more than the language does."""
+"""Whether a candidate is a program at all: a strict check, since the syntax tree accepts more than the language."""
 
 import re
 import warnings
@@ -18,20 +18,20 @@ COMPILE_ERRORS: Final = (SyntaxError, RecursionError, MemoryError, ValueError, O
 _NAME: Final = "<candidate>"
 _LINE: Final = re.compile(rb"[^\r\n]*(?:\r\n|\r|\n|\Z)")
 _FORMATS: Final = ("json", "notebook", "toml", "yaml")
-# What a template language will make another text of.
+# Languages in which files are often templates, to be expanded into another text.
 _OFTEN_TEMPLATES: Final = ("css", "html", "json", "shell", "sql", "toml", "yaml")
 _TEMPLATED: Final = re.compile(rb"(?<!\$)\{\{|\{%|<%")
 
 
 def problem_in(source: bytes, path: str, before: bytes | None = None) -> Problem | None:
-    """The first that is wrong with a file, or None; with `before`, only what was not wrong there already.
+    """Return the first error of a file, or None; with `before`, only an error that was not there before.
 
-    Python is compiled as this Python does, less the syntax that only newer ones read, unless what was before was not
-    sound for it either: that may be of another version, or half mended, and is judged as other languages are. JSON,
-    YAML and TOML are read by parsers of their own. In other languages the grammar must find no new error: it knows less
-    than a compiler, so that old ones may stay. A template that was not sound before is left alone, and so is text.
-    Never raises on any `source`. The code is SYNTAX, the message names line and column, the span is where that is; or
-    it is PARSE_BUDGET, for all of a file that takes too much work to read or to compile.
+    Python is compiled by the running Python, after a rewrite of syntax that only newer versions read. If the text
+    before was not sound for it either, that may be of another version, or half repaired, and is judged as other
+    languages are. JSON, YAML and TOML are read by parsers of their own. In other languages the grammar must find no new
+    error: it knows less than a compiler, so old ones may stay. A template that was not sound before is left alone, and
+    so is text. Never raises on any `source`. The code is SYNTAX, the message names line and column, the span is that
+    place; or it is PARSE_BUDGET, for all of a file that takes too much work to read or to compile.
     """
     language = language_for(path, source)
     if language is None:
@@ -55,7 +55,7 @@ def _judged(before: bytes | None, source: bytes, language: Language) -> Problem 
 
 
 def _reader_of(name: str) -> Callable[[bytes], Problem | None] | None:
-    """The parser that a format has of its own; imported now, since few gates need one."""
+    """Return a format's own parser; imported now, since few checks need one."""
     if name == "sql":
         return problem_in_statements
     if name not in _FORMATS:
@@ -66,7 +66,7 @@ def _reader_of(name: str) -> Callable[[bytes], Problem | None] | None:
 
 
 def _grammatical(before: bytes | None, source: bytes, language: Language) -> Problem | None:
-    """The first new error of the grammar; bytes in no known encoding have none that could be told."""
+    """Return the first new error of the grammar; a bad encoding is one unless the text before was not UTF-8 either."""
     try:
         as_utf8(source, encoding_of(source, language))
     except UnicodeError as error:
@@ -83,15 +83,15 @@ def _is_text(source: bytes) -> bool:
 
 
 def compile_python(source: bytes, flags: int = 0) -> Any:  # noqa: ANN401 - code, or a tree where the flags ask for one
-    """What Python's own `compile` gives, without its warnings. Raises COMPILE_ERRORS."""
-    # A filter for our file name alone can stay; setting and restoring all filters would race with other threads.
+    """Return the result of Python's own `compile`, without its warnings. Raises COMPILE_ERRORS."""
+    # A filter for this file name alone can stay; setting and restoring all filters would race with other threads.
     warnings.filterwarnings("ignore", module=re.escape(_NAME))
-    # From the bytes, not from `ast.parse` of them: a tree of Python objects costs more than the compiling.
+    # From the bytes, not from `ast.parse` of them: a tree of Python objects costs more than the compilation.
     return compile(source, _NAME, "exec", flags, dont_inherit=True)
 
 
 def _of_any_age(source: bytes) -> Problem | None:
-    """What is wrong with a text of Python besides being newer than the Python that runs here."""
+    """Return the error of a Python text, unless it is only newer than the running Python."""
     problem = _compiled(source)
     if problem is None or problem.code != "SYNTAX":
         return problem
@@ -128,7 +128,7 @@ def _unlocated(source: bytes, message: str) -> Problem:
 
 
 def _line_span(source: bytes, number: int) -> Span:
-    """The bytes of a line, counted from 1 as Python counts them (a lone carriage return ends one); else the end."""
+    """Return the bytes of a line, counted from 1 as Python does (a lone carriage return ends one); else the end."""
     for index, match in enumerate(_LINE.finditer(source), 1):
         if index == number:
             return match.span()

@@ -1,17 +1,17 @@
-"""TOML that anybody may have written: no text takes long to be read, or more stack than there is."""
+"""TOML from untrusted authors: no text takes long to read, or exhausts the stack."""
 
 import tomllib
 from typing import Any, Final
 
 MOST_STEPS: Final = 4_000_000
-"""How often reading may come to a part of a dotted key: about half a second's work."""
+"""The limit on visits to parts of dotted keys while reading: about half a second's work."""
 
 
 def parse_toml(text: str) -> dict[str, Any]:
-    """The tables in a text.
+    """Return the tables in a text.
 
-    Raises ValueError (`tomllib.TOMLDecodeError` is one) for what is no TOML, and for what is nested too deeply or would
-    take too long.
+    Raises ValueError (`tomllib.TOMLDecodeError` is one) if the text is no TOML, is nested too deeply or would take too
+    long.
     """
     if _steps(text) > MOST_STEPS:
         raise ValueError("its dotted keys are so long that reading them would take too long")
@@ -22,7 +22,7 @@ def parse_toml(text: str) -> dict[str, Any]:
 
 
 def _steps(text: str) -> int:
-    """How often tomllib comes to a part of a key, at most.
+    """Return an upper limit on tomllib's visits to parts of keys.
 
     It walks a dotted key anew for each of its parts, and the name of a table for each line in the table. A dot
     elsewhere counts as one of a key.

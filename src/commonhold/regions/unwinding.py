@@ -1,7 +1,7 @@
-"""How much Python's compiler multiplies a source: it writes what stands under `finally` once for each way out.
+"""How much Python's compiler multiplies a source: it copies the code under `finally` once for each way out.
 
 The ways out of nested blocks multiply each other, so that a kilobyte of them can keep the compiler, and with it the
-interpreter lock, for minutes. Nothing else in the language is known to.
+interpreter lock, for minutes. Nothing else in the language is known to do so.
 """
 
 import ast
@@ -23,16 +23,16 @@ _PARTS: Final = ("body", "handlers", "orelse", "cases")
 
 
 def multiplies(source: bytes) -> bool:
-    """Whether copies make so many statements of a source that compiling it keeps others waiting.
+    """Whether copies turn a source into so many statements that compiling it blocks others.
 
-    Never raises: what does not parse is not compiled either.
+    Never raises: a text that does not parse is not compiled either.
     """
     count = source.count(b"finally")
     if not count:
         return False
     most = _MOST_STATEMENTS + len(source)
     ways_out = len(_WAY_OUT.findall(source)) + 2
-    # Few files come near the limit by their words; only those are looked into.
+    # Few files come near the limit by their words; only those are examined.
     if ways_out ** min(count, _MOST_NESTED) * len(source) // _BYTES_A_STATEMENT <= most:
         return False
     try:
@@ -43,7 +43,7 @@ def multiplies(source: bytes) -> bool:
 
 
 def _compiled(body: Iterable[ast.AST]) -> tuple[int, int]:
-    """How many statements some of them become, and how many ways out of them there are then."""
+    """Return how many statements the compiler makes of some, and how many ways out of them there are then."""
     statements = ways_out = 0
     pending = [*body]
     while pending:

@@ -14,7 +14,7 @@ SPACE: Final = BLANK.decode()
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """How the file writes text; `line_end` is None where it does not say."""
+    """How the file writes text; `line_end` is None if the file has none, or mixes them."""
 
     path: str
     encoding: Encoding
@@ -22,29 +22,29 @@ class Style:
 
     @classmethod
     def of(cls, map: RegionMap) -> "Style":  # noqa: A002 - the word of the domain
-        """The style of a file as it is."""
+        """Return the style of a file as it is."""
         encoding = encoding_of(map.source, language_for(map.path, map.source))
         return cls(map.path, encoding, _sole_line_end(map.source))
 
     def declared_by(self, text: str) -> "Style":
-        """The style for a whole new file: in the encoding that it declares itself, unless a byte order mark decides."""
+        """Return the style for a whole new file: in the encoding that it declares, unless a byte order mark decides."""
         head = self.encoding.bom + text.removeprefix(MARK).encode(errors="replace")
         encoding = replace(self.encoding, codec=encoding_of(head, language_for(self.path, head)).codec)
         return replace(self, encoding=encoding)
 
     def reads(self, data: bytes, text: str) -> bool:
-        """Whether `data` already says `text`; several spellings may decode to one text."""
+        """Whether `data` already spells `text`; several spellings may decode to one text."""
         return self.text_of(data) == text
 
     def text_of(self, data: bytes) -> str | None:
-        """What `data` says; None where it is not in the encoding."""
+        """Return the decoded `data`; None if it is not in the encoding."""
         try:
             return self.encoding.decode(data)
         except UnicodeError:
             return None
 
     def bytes_of(self, text: str) -> bytes:
-        """How the file writes `text`. Raises InputError ENCODING_INVALID for what its encoding cannot spell."""
+        """Return `text` as the file writes it. Raises InputError ENCODING_INVALID if its encoding lacks a character."""
         try:
             return self.encoding.encode(self.lines_of(text))
         except UnicodeError as error:
@@ -56,13 +56,13 @@ class Style:
             ) from error
 
     def lines_of(self, text: str) -> str:
-        """The text with the file's line ends, without a byte order mark."""
+        """Return the text with the file's line ends, without a byte order mark."""
         text = text.removeprefix(MARK)
         return text if self.line_end is None else text.replace("\r\n", "\n").replace("\n", self.line_end)
 
 
 def _sole_line_end(source: bytes) -> str | None:
-    """The line end that a file uses throughout; None where it has none, or mixes them."""
+    """Return the line end that a file uses throughout; None if it has none, or mixes them."""
     line_ends, crlf = source.count(b"\n"), source.count(b"\r\n")
     if not line_ends or 0 < crlf < line_ends:
         return None
@@ -70,7 +70,7 @@ def _sole_line_end(source: bytes) -> str | None:
 
 
 def header_text(text: str, old: str | None, *, has_line_end: bool) -> str:
-    """The text with the blank lines around it that the old one had, unless it brings its own, and a last line end."""
+    """Return the text with the old one's surrounding blank lines, unless it brings its own, and a last line end."""
     lines = text.removeprefix(MARK).split("\n")
     if not any(line.strip(SPACE) for line in lines):
         return text
@@ -82,7 +82,7 @@ def header_text(text: str, old: str | None, *, has_line_end: bool) -> str:
 
 
 def _margins(text: str) -> tuple[str, str]:
-    """The blank lines before and after what a text says; a text that says nothing is both."""
+    """Return the blank lines before and after the text; if all of it is blank, it is returned as both."""
     lines = text.split("\n")
     filled = [index for index, line in enumerate(lines) if line.strip(SPACE)]
     if not filled:
@@ -92,7 +92,7 @@ def _margins(text: str) -> tuple[str, str]:
 
 
 def definition_text(text: str, *, has_line_end: bool) -> str:
-    """The text without blank lines around it, with exactly one line end or none."""
+    """Return the text without blank lines around it, with exactly one line end or none."""
     lines = text.removeprefix(MARK).split("\n")
     filled = [index for index, line in enumerate(lines) if line.strip(SPACE)]
     if not filled:

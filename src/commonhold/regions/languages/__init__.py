@@ -1,4 +1,4 @@
-"""The languages that have regions below the file, one entry each, and how a file's language is told."""
+"""The languages that have regions below the file, one entry each, and how a file's language is recognised."""
 
 import re
 from collections.abc import Mapping
@@ -22,7 +22,7 @@ LANGUAGES: Final = (
     *(PYTHON, JAVASCRIPT, TYPESCRIPT, TSX, GO, RUST, JAVA, KOTLIN, SCALA, SWIFT, C, CPP, CSHARP, RUBY, PHP, SHELL),
     *(SQL, JSON, JSONC, NOTEBOOK, YAML, TOML, MARKDOWN, HTML, CSS),
 )
-# What has no language but is text.
+# Any text without a language.
 TEXT: Final = Language(name="text", outline=outline_paragraphs, layout=Layout(closes=re.compile(rb"(?!)")))
 
 _BY_EXTENSION: Final[Mapping[str, Language]] = {
@@ -39,7 +39,7 @@ _MOST_LOOKED_AT: Final = 200_000
 
 
 def language_for(path: str, source: bytes) -> Language | None:
-    """The language of a file by its name, else by its `#!` line; None where it is text of no language, or binary."""
+    """Return the language of a file by its name, else by its `#!` line; None for text of no language, or binary."""
     found = _by_name(path) or _by_shebang(source)
     if found is C and path.lower().endswith(".h") and _CPP_IN_HEADER.search(source, 0, _MOST_LOOKED_AT):
         return CPP
@@ -47,7 +47,7 @@ def language_for(path: str, source: bytes) -> Language | None:
 
 
 def language_named(name: str) -> Language:
-    """The language that a map of regions names; text where it names none."""
+    """Return the language that a map of regions names; text if it names none."""
     return _BY_NAME.get(name, TEXT)
 
 

@@ -37,7 +37,7 @@ _SPECIFIERS: Final = ("class_specifier", "enum_specifier", "struct_specifier", "
 
 
 def _declarator_of(node: Node) -> tuple[Node | None, Node | None]:
-    """The name that a declarator declares, however deep, and the parameters directly behind it."""
+    """Return the name that a declarator declares, however deep, and the parameters directly behind it."""
     parameters, name = None, None
     for each in _declarators(node):
         if each.type in _NAMES:
@@ -84,7 +84,7 @@ def _cpp_types(parameters: Node) -> Iterator[str]:
 
 
 def _without_name(parameter: Node) -> str:
-    """The type of a parameter: its text without its name and its default."""
+    """Return the type of a parameter: its text without its name and its default."""
     default = parameter.child_by_field_name("default_value")
     end = (default.start_byte if default is not None else parameter.end_byte) - parameter.start_byte
     name, _ = _declarator_of(parameter)
@@ -96,12 +96,12 @@ def _without_name(parameter: Node) -> str:
 
 
 def _specified_name(node: Node) -> str | None:
-    """The name of a struct, class, union or enum with its members; a mere mention of one defines nothing."""
+    """Return the name of a struct, class, union or enum with its members; a mere mention of one defines nothing."""
     return colons(field_name(node) or "") or None if body_field(node) is not None else None
 
 
 def _typedef_name(node: Node) -> str | None:
-    """The new name of a type that is written out in its `typedef`."""
+    """Return the new name of a type that is written out in its `typedef`."""
     name, _ = _declarator_of(node)
     return text_of(name) if name is not None and _typedef_body(node) is not None else None
 
@@ -172,7 +172,7 @@ def _csharp_types(parameters: Node | None) -> Iterator[str]:
 
 
 def _csharp_method(node: Node) -> str | None:
-    """A method by its name and the types of its parameters; with the interface that it names, if any."""
+    """Name a method by its name and the types of its parameters; with the interface that it names, if any."""
     name = field_name(node)
     explicit = first_of(node, "explicit_interface_specifier")
     before = f"{plain_type(text_of(explicit).rstrip('.'))}:" if explicit is not None else ""
@@ -191,7 +191,7 @@ def _csharp_destructor(node: Node) -> str:
 
 
 def _csharp_operator(node: Node) -> str:
-    """An operator by its sign, or by the type that it converts to."""
+    """Name an operator by its sign, or by the type that it converts to."""
     words = [text_of(each) for each in node.children if each.type not in ("modifier", "attribute_list")]
     sign = words[words.index("operator") + 1] if "operator" in words[:-1] else ""
     return with_types(f"operator {plain_type(sign)}", _csharp_types(node.child_by_field_name("parameters")))

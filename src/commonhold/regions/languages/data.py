@@ -49,7 +49,7 @@ JSON: Final = Language(
     layout=Layout(top=0, nested=0, separator=b","),
 )
 
-# JSON as many tools read it, with comments.
+# JSON with comments, as many tools accept it.
 JSONC: Final = replace(
     JSON,
     name="jsonc",
@@ -78,7 +78,7 @@ def _yaml_section(node: Node) -> str | None:
 
 
 def _yaml_document(node: Node) -> str | None:
-    """The name of a document of a stream of several, if a line of its own begins it; else it is just the file."""
+    """Name a document of a stream of several, if a line of its own begins it; else it is just the file."""
     return "document" if has(node, "---") and _has_sibling(node) else None
 
 
@@ -115,7 +115,7 @@ YAML: Final = Language(
     closers=frozenset(),
     tail=HASH_TAIL,
     max_depth=_KEY_DEPTH + 1,
-    # The scanner of this grammar keeps the open blocks in a buffer, and does not look where it ends.
+    # The scanner of this grammar keeps the open blocks in a buffer, and does not check its bounds.
     beyond=re.compile(rb"^[ \t?:-]{100}", re.MULTILINE).search,
     layout=Layout(top=0, nested=0, opens=re.compile(rb":\s*(?:#.*)?\Z"), closes=_NEVER),
 )
@@ -127,7 +127,7 @@ def _toml_name(node: Node) -> str | None:
 
 
 def _toml_parts(key: Node) -> Iterator[Node]:
-    """The parts of a key, which nest in the order of its dots."""
+    """Yield the parts of a key, which nest in the order of its dots."""
     if key.type != "dotted_key":
         yield key
     else:

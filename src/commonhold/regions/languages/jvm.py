@@ -1,4 +1,4 @@
-"""Java, Kotlin and Scala: overloads are told apart by the types of their parameters."""
+"""Java, Kotlin and Scala: overloads are distinguished by the types of their parameters."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -75,7 +75,7 @@ def _kotlin_types(node: Node) -> Iterator[str]:
 
 
 def _kotlin_function(node: Node) -> str | None:
-    """A function by what it extends, its name and the types of its parameters: `String:pad(Int)`."""
+    """Name a function by its receiver type, its name and the types of its parameters: `String:pad(Int)`."""
     name = node.child_by_field_name("name")
     before = "".join(f"{plain_type(text_of(each))}:" for each in node.children if _is_before_dot(each))
     return None if name is None else with_types(before + text_of(name), _kotlin_types(node))
@@ -90,7 +90,7 @@ def _kotlin_constructor(node: Node) -> str:
 
 
 def _kotlin_property(node: Node) -> str | None:
-    """The name of a property with a getter or setter of its own."""
+    """Return the name of a property with a getter or setter of its own."""
     declared = first_of(node, "variable_declaration")
     name = first_of(declared, "identifier", "simple_identifier") if declared is not None else None
     return text_of(name) if name is not None and has(node, "getter", "setter") else None

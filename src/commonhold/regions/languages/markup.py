@@ -33,7 +33,7 @@ HTML: Final = Language(
 
 
 def _before_block(node: Node) -> str | None:
-    """A rule by what stands before its braces."""
+    """Name a rule by the text before its braces."""
     block = first_of(node, "block", "keyframe_block_list")
     if block is None:
         return None
@@ -42,7 +42,7 @@ def _before_block(node: Node) -> str | None:
 
 
 def _holds_rules(node: Node) -> str | None:
-    """The name of an at-rule that holds rules, not declarations."""
+    """Return the name of an at-rule that holds rules, not declarations."""
     block = first_of(node, "block")
     holds = block is not None and has(block, "rule_set", "media_statement", "supports_statement", "at_rule")
     return _before_block(node) if holds else None

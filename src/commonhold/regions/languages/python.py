@@ -13,7 +13,7 @@ from commonhold.regions.naming import text_of
 
 
 def _name(node: Node) -> str:
-    """The name as Python compares it."""
+    """Return the name as Python compares it."""
     name = node.child_by_field_name("name") or node
     text = text_of(name)
     return text if text.isascii() else unicodedata.normalize("NFKC", text)

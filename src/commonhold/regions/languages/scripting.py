@@ -14,7 +14,7 @@ from commonhold.regions.nested import outline_nested
 
 
 def _singleton_name(node: Node) -> str | None:
-    """A method of an object: `def self.build` is `self:build`."""
+    """Name a method of an object: `def self.build` is `self:build`."""
     of, name = node.child_by_field_name("object"), field_name(node)
     return None if of is None or name is None else f"{colons(text_of(of))}:{name}"
 
@@ -26,7 +26,7 @@ def _singleton_class(node: Node) -> str:
 
 _METHOD: Final = Rule(Kind.FUNCTION, field_name)
 
-# The scanner of this grammar keeps the open heredocs in a buffer, and does not look where it ends; and it begins anew
+# The scanner of this grammar keeps the open heredocs in a buffer, and does not check its bounds; and it begins anew
 # for each call of a chain.
 _ODD_RUBY: Final = re.compile(
     rb"(?:<<[-~]?[\"'`]?\w(?:(?!<<)[^\0]){0,100}+){60}|(?<![\w.:])(?:\w{1,40}+(?:\.|::)){1000}"
@@ -73,7 +73,7 @@ RUBY: Final = Language(
 
 
 def _namespace_name(node: Node) -> str | None:
-    """A namespace with a body; one without says only where all that follows lies."""
+    """Name a namespace with a body; one without only says where the rest of the file lies."""
     return path_name(node) if node.child_by_field_name("body") is not None else None
 
 

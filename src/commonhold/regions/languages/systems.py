@@ -15,7 +15,7 @@ _GO_TYPE: Final = re.compile(r"[A-Za-z_]\w*")
 
 
 def _receiver_name(node: Node) -> str | None:
-    """A method by its type, pointer or not: `func (s *Store) Get()` is `Store:Get`."""
+    """Name a method by its type, pointer or not: `func (s *Store) Get()` is `Store:Get`."""
     receiver = node.child_by_field_name("receiver")
     given = first_of(receiver, "parameter_declaration") if receiver is not None else None
     kind = given.child_by_field_name("type") if given is not None else None
@@ -38,7 +38,7 @@ def _structure_body(node: Node) -> Node | None:
 
 
 def _function_variable(node: Node) -> str | None:
-    """The name of the one variable of a declaration, where it is a function."""
+    """Return the name of the one variable of a declaration, if it is a function."""
     spec = first_of(node, "var_spec")
     value = spec.child_by_field_name("value") if spec is not None else None
     return field_name(spec) if spec is not None and value is not None and has(value, "func_literal") else None
@@ -65,7 +65,7 @@ GO: Final = Language(
 
 
 def _impl_name(node: Node) -> str | None:
-    """An `impl` by its trait and type, since it has no name: `impl Display for Point`."""
+    """Name an `impl` by its trait and type, since it has no name: `impl Display for Point`."""
     kind, trait = node.child_by_field_name("type"), node.child_by_field_name("trait")
     of = f"{'!' if has(node, '!') else ''}{plain_type(text_of(trait))} for " if trait is not None else ""
     return None if kind is None else f"impl {of}{plain_type(text_of(kind))}"
@@ -105,7 +105,7 @@ RUST: Final = Language(
 
 
 def _labelled(node: Node) -> str | None:
-    """A function by the labels of its parameters, as Swift writes it: `move(to:by:)`."""
+    """Name a function by the labels of its parameters, as Swift writes it: `move(to:by:)`."""
     name = _after_word(node)
     labels = "".join(f"{_label(each)}:" for each in node.children if each.type == "parameter")
     return None if name is None else f"{name}({labels})"
@@ -117,7 +117,7 @@ def _label(parameter: Node) -> str:
 
 
 def _after_word(node: Node) -> str | None:
-    """The word or sign behind `func`, or the word itself: the field `name` may be that of an operator's result."""
+    """Return the word or sign behind `func`, or the word itself: field `name` may be that of an operator's result."""
     words = [child for child in node.children if child.type not in ("comment", "modifiers", "multiline_comment")]
     index = 1 if words and words[0].type == "func" else 0
     return text_of(words[index]) if index < len(words) else None
@@ -132,7 +132,7 @@ def _swift_class_name(node: Node) -> str | None:
 
 
 def _computed_name(node: Node) -> str | None:
-    """The name of a property that is computed, or observed."""
+    """Return the name of a property that is computed, or observed."""
     name = node.child_by_field_name("name")
     is_computed = node.child_by_field_name("computed_value") is not None or has(node, "willset_didset_block")
     return text_of(name) if name is not None and is_computed else None

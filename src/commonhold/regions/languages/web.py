@@ -21,18 +21,18 @@ def _member_name(node: Node) -> str | None:
 
 
 def _exported_name(node: Node) -> str | None:
-    """The name of a class or function that is the value of `export default`."""
+    """Return the name of a class or function that is the value of `export default`."""
     is_exported = node.parent is not None and node.parent.type == "export_statement"
     return field_name(node) or ("default" if is_exported else None)
 
 
 def _field_name(node: Node) -> str | None:
-    """The name of a field that holds a function."""
+    """Return the name of a field that holds a function."""
     return _member_name(node) if _is_callable(node.child_by_field_name("value")) else None
 
 
 def _declared_name(node: Node) -> str | None:
-    """The name of the first variable of a declaration, where it is a function."""
+    """Return the name of the first variable of a declaration, if it is a function."""
     declarator = first_of(node, "variable_declarator")
     if declarator is None or not _is_callable(declarator.child_by_field_name("value")):
         return None
@@ -40,7 +40,7 @@ def _declared_name(node: Node) -> str | None:
 
 
 def _assigned_name(node: Node) -> str | None:
-    """The name of a property that a function is assigned to: `exports.f` is `exports:f`."""
+    """Return the name of a property that a function is assigned to: `exports.f` is `exports:f`."""
     left = node.child_by_field_name("left")
     if left is None or left.type not in ("identifier", "member_expression"):
         return None
@@ -48,7 +48,7 @@ def _assigned_name(node: Node) -> str | None:
 
 
 def _is_callable(value: Node | None) -> bool:
-    """Whether a value is a function, or what a call makes of a function with a body: `memo(() => {})`."""
+    """Whether a value is a function, or a call that takes a function with a body: `memo(() => {})`."""
     if value is None or value.type in _CALLABLES:
         return value is not None
     arguments = value.child_by_field_name("arguments") if value.type == "call_expression" else None
