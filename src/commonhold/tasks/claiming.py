@@ -1,10 +1,10 @@
-"""Claiming tasks through a git remote: read the ref, decide, push, and begin anew where another push came first.
+"""Claiming tasks through a git remote: read the ref, decide, push, and begin again if another push came first.
 
 A claim, a heartbeat and the end of a claim are one commit each. The remote moves its ref only from the commit that we
 read to the one that we made, so exactly one of several claims for a task takes effect. No server but git is needed.
 
-What a git remote cannot promise: nobody is woken when a task becomes free, and a claim is found stale only by clones
-that have themselves watched its lock stay unchanged for a whole time to live.
+Limits of a git remote: it wakes no one when a task becomes free, and only a clone that has itself watched a lock stay
+unchanged for a whole time to live can find its claim stale.
 """
 
 from collections.abc import Callable, Mapping
@@ -48,7 +48,7 @@ class Mine:
 
 @dataclass(frozen=True, slots=True)
 class Remembered:
-    """What a clone remembers of a remote: when it first saw each lock as it is, and its own claims, by task."""
+    """The memory of a clone about a remote: when it first saw each lock in its present form, and its own claims, by task."""
 
     sightings: Mapping[str, Sighting] = field(default_factory=dict)
     mine: Mapping[str, Mine] = field(default_factory=dict)
@@ -58,7 +58,7 @@ class Memory(Protocol):
     """Where a clone remembers that."""
 
     def load(self) -> Remembered:
-        """Return what was saved last; nothing if that cannot be read."""
+        """Return the last saved memory; an empty one if it cannot be read."""
 
     def save(self, remembered: Remembered) -> None:
         """Keep it durably."""
@@ -136,7 +136,7 @@ class Claims:
             now = self._around.now()
             by = Claimant(self._agent, self._around.new_id("claim"), ttl_seconds, self._around.written(now.wall))
             edit = claims.claim(board, standing, by)
-            # Remembered first: a process that ends right after its push still owns what it pushed.
+            # Remembered first: a process that ends right after its push still owns the claim.
             self._remember(remembered, edit.lock)
             if self._ref.push(board, edit):
                 return Claimed(standing, edit.lock, is_new=True, was=standing.lock.agent if standing.lock else "")
@@ -206,7 +206,7 @@ class Claims:
         return Changed(edit.action, edit.lock)
 
     def _pause(self, number: int) -> None:
-        """Wait a little, longer each time and never as long as another does: whoever lost a race must not lose all."""
+        """Pause for a random time that grows with each try, so that the loser of one race does not lose them all."""
         longest = min(_LONGEST_PAUSE, _SHORTEST_PAUSE * 2 ** min(number, 10))
         self._around.pause(longest * self._around.chance())
 

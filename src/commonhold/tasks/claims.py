@@ -1,7 +1,7 @@
-"""Deciding about claims: which task is whose, which is next, and what a claim writes.
+"""Decisions about claims: the holder of each task, the next task, and the files that a claim changes.
 
-Everything here is pure. A board is one commit of the ref that holds the claims. Whoever moves that ref from the
-commit of the board to a commit with these edits, by compare-and-swap, has made the claim; whoever fails to has not.
+Everything here is pure. A board is one commit of the ref that holds the claims. A claim is made by moving that ref from
+the commit of the board to a commit with these edits, by compare-and-swap; if that fails, it is not made.
 """
 
 import hashlib
@@ -78,7 +78,7 @@ class Claimant:
 
 
 def sighted(before: Sightings, board: Board, now: Now) -> dict[str, Sighting]:
-    """Note which locks are there, and since when each has the bytes that it has.
+    """Record when each lock was first seen with its present bytes.
 
     A clone can only count what it has seen itself: the clocks of other machines, and times written into files, have
     no say. After a reboot the count begins anew.
