@@ -230,6 +230,19 @@ def examples_of(command: click.Command | None) -> Iterator[str]:
             yield from examples_of(each)
 
 
+def share_tasks(root: Path) -> None:
+    """Give the repository a remote with the tasks that the examples name."""
+    bare = root.parent / "origin.git"
+    git(root, "init", "--quiet", "--bare", "-b", "main", str(bare))
+    git(root, "remote", "add", "origin", str(bare))
+    (root / "tasks" / "pending").mkdir(parents=True)
+    (root / "tasks" / "pending" / "write-docs.yml").write_text("priority: 1\n", encoding="utf-8")
+    (root / "tasks" / "pending" / "fix-parser.yml").touch()
+    git(root, "add", "tasks")
+    git(root, "commit", "--quiet", "--message", "tasks")
+    git(root, "push", "--quiet", "origin", "HEAD:main")
+
+
 @pytest.mark.parametrize("name", [name for name in COMMANDS if name not in NOT_RUN])
 def test_the_examples_of_the_help_work(name: str, root: Path, run: Call) -> None:
     (root / "src" / "billing").mkdir(parents=True)
@@ -259,12 +272,14 @@ def test_the_examples_of_the_help_work(name: str, root: Path, run: Call) -> None
         run("break", lease, "--reason", "its machine is gone")
     if name in {"exec", "adopt"}:
         run("release", lease)
+    if name == "claim":
+        share_tasks(root)
     if name == "adopt":
         total = ("--key", "src/prices.py#total", "--base", base_of(run, "src/prices.py#total"))
         ended = ("--agent", "claude:8c1f7a2e-1111-4111-8111-111111111111")
         assert run("commit", *total, *ended, stdin=b"def total(items):\n    return 0\n").status == 0
     for example in examples_of(cli.get_command(cli.make_context("commonhold", ["status"]), name)):
-        if "--follow" in example or "--watch" in example:
+        if "--follow" in example or "--watch" in example or "claim keep" in example:
             continue
         line = example.replace(LEASE, lease).replace("7c0e4f92d1a85b36", kept)
         base = run("show", "src/prices.py#total", "--json").json["regions"][0]["hash"]

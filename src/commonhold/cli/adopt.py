@@ -25,7 +25,7 @@ from commonhold.wire import shapes
 @common
 @click.pass_obj
 def command(given: Given, paths: tuple[str, ...], owner: str) -> int:
-    """Make what a session that has ended did to PATH..., and did not commit to git, this session's own.
+    """Take over the uncommitted changes that a session which has ended made to PATH....
 
     No file is touched: from now on this session's `git add` and `git commit` take it, too. The log keeps both names.
     """

@@ -22,10 +22,10 @@ from commonhold.wire import shapes
 @common
 @click.pass_obj
 def command(given: Given, lease_id: str, reason: str, request_id: str | None) -> int:
-    """End LEASE by force, whoever holds it. For people: an agent asks (`ask`), or waits.
+    """End another's LEASE by force. For people: an agent asks (`ask`), or waits.
 
-    It is audited: who did so, when and why stays in the log. What its holder had half done is not reverted: it is
-    kept for review (`review`). What the holder still writes under the lease is refused.
+    The log records your name, the time and the reason. Unfinished work of the holder is not reverted: it is kept
+    for review (`review`). Later writes of the holder under the lease are refused.
     """
     with opened(given) as place:
         found = place.hold.break_lease(ids.lease_id(place, lease_id), reason=reason, request_id=request_id)

@@ -70,9 +70,10 @@ class _Wish(TypedDict):
 def command(given: Given, **wish: Unpack[_Wish]) -> int:
     """Tell whether two branches would work together, without merging them.
 
-    They are merged in thought, and what is broken with both, and with neither alone, is told with both places and how
-    it is known: by contract (the other side uses as before what one side changed) or by types, which refuses; or only
-    suspected (each side changed one of two pieces of code that depend on each other), which the tests decide, or you.
+    They are merged in memory. Each thing that is broken in the merge, and on neither side alone, is reported with both
+    places and its evidence: a contract (one side changed a definition that the other uses as before) or types, which
+    refuse; or a suspicion (each side changed one of two pieces of code that depend on each other), which the tests
+    decide, or you.
     Suspicions escalate: the exit code is 0 only if nothing is found, or if all that is suspected passes --tests.
     """
     place = git_place(given)

@@ -64,7 +64,6 @@ _ttl_option = click.option(
     examples=(
         "commonhold claim --git origin",
         "commonhold claim --git origin --task fix-parser",
-        "commonhold claim done fix-parser --git origin",
         "commonhold claim list --ref main",
     ),
 )
@@ -102,7 +101,7 @@ def command(context: click.Context, remote: str | None, ref: str | None, task: s
 @common
 @click.pass_context
 def _list(context: click.Context, remote: str | None, ref: str | None) -> int:
-    """List the tasks and who has claimed them."""
+    """List the tasks and their claims."""
     with _claims(context.obj, _remote(context, remote, ref), is_reader=True) as claims:
         found = claims.standings()
     answer(context.obj, found, claim_shapes.standings, claim_words.standings)
@@ -120,7 +119,7 @@ def _beat(context: click.Context, task: str, remote: str | None, ref: str | None
     return _change(context, task, _remote(context, remote, ref), Claims.beat)
 
 
-@command.command("release", cls=Command, examples=("commonhold claim release fix-parser --git origin",))
+@command.command("release", cls=Command, examples=("commonhold claim release write-docs --git origin",))
 @click.argument("task")
 @_remote_option
 @_ref_option

@@ -69,10 +69,10 @@ def _complete(_context: click.Context, _parameter: click.Parameter, incomplete: 
 @common
 @click.pass_obj
 def command(given: Given, name: str | None) -> None:
-    """Show every setting, its value here, and where that comes from; with NAME also what it means.
+    """Show every setting, its value here, and its source; with NAME also its meaning.
 
-    It comes from a variable such as COMMONHOLD_STORE, else from commonhold.toml at the root of the repository, else
-    from [tool.commonhold] in pyproject.toml, else it is the default. To change one, write it into commonhold.toml.
+    The source is a variable such as COMMONHOLD_STORE, else commonhold.toml at the root of the repository, else
+    [tool.commonhold] in pyproject.toml, else the default. To change a setting, write it into commonhold.toml.
     """
     every = settings_of(find_repository(start_of(given)).root, given.store)
     if name is None:

@@ -20,9 +20,9 @@ from commonhold.linking.summary import Offer
 @common
 @click.pass_obj
 def command(given: Given, key: str) -> None:
-    """Show what the definition KEY offers: the signature of a function, the members of a class, the names in a file.
+    """Show the contract of KEY: the signature of a function, the members of a class, or the names in a file.
 
-    A change of what is shown here changes the contract; any other change is of the body alone.
+    A change of anything shown here changes the contract; any other change is of the body alone.
     """
     answer(given, meant(given, key), _shape, _lines)
 

@@ -51,7 +51,7 @@ def start(given: Given) -> int:
 @common
 @click.pass_obj
 def stop(given: Given) -> int:
-    """Stop the daemon, and wait until it has ended. Leases stay; what is under way is finished first."""
+    """Stop the daemon, and wait until it has ended. Leases stay; calls in progress are finished first."""
     stopped = _stop(_repository(given))
     if stopped is not None and not given.as_json:
         say(f"stopped the daemon, process {stopped}")
@@ -68,7 +68,7 @@ def stop(given: Given) -> int:
 def http(given: Given, port: int | None, *, off: bool) -> int:
     """Serve hooks and the Model Context Protocol on 127.0.0.1, too, for clients that speak HTTP.
 
-    Whoever asks there must know the token that is printed; it stays the same as long as the port does. The daemon is
+    Clients must present the token that is printed; it stays the same as long as the port does. The daemon is
     started anew.
     """
     repository = _repository(given)

@@ -23,7 +23,7 @@ from commonhold.demo import DemoOptions, run
 @click.option("--keep", is_flag=True, help="Keep the repository to look at afterwards.")
 @click.option("--json", is_flag=True, help="Print the measurements as JSON.")
 def command(**wishes: object) -> int:
-    """Watch agents edit one repository, without Commonhold and with it, and count what is lost.
+    """Watch agents edit one repository, without Commonhold and with it, and count lost edits.
 
     First two agents change one function, kept apart by the hooks that `commonhold install` sets up. Then eight agents
     edit one package under three policies. It takes about a minute.

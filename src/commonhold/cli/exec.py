@@ -29,11 +29,11 @@ from commonhold.domain import texts
 @common
 @click.pass_obj
 def command(given: Given, words: Sequence[str]) -> int:
-    """Run COMMAND so that it cannot write what other sessions hold.
+    """Run COMMAND so that it cannot write files that other sessions hold.
 
-    It can write everything else; while nobody else holds anything, it runs as it would without Commonhold. What it
-    wrote is recorded when it has ended. A COMMAND that names a held file as its target is refused. The exit code is
-    that of COMMAND.
+    It can write everything else; while no other session holds anything, it runs as it would without Commonhold. Its
+    changes are recorded when it has ended. A COMMAND that names a held file as its target is refused. The exit code
+    is that of COMMAND.
     """
     holder = texts.check_holder(agent_of(given) or "")
     start = start_of(given)

@@ -23,7 +23,7 @@ Explained = Mapping[str, Explanation]
 @common
 @click.pass_obj
 def command(given: Given, code: str | None) -> None:
-    """Explain an error or refusal CODE: what it means and what to do. Without CODE, list them all."""
+    """Explain an error or refusal CODE: its meaning and the remedy. Without CODE, list them all."""
     if code is None:
         answer(given, EXPLANATIONS, _shape, _list)
     else:

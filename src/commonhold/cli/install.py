@@ -42,11 +42,11 @@ _YET_UNKNOWN = Link("http://127.0.0.1:0", "made when this is written")
 def command(
     given: Given, what: tuple[str, ...], *, http: bool, mcp: bool, shared: bool, yes: bool, diff: bool, dry_run: bool
 ) -> None:
-    """Set up the coding agents in this repository, and git; `uninstall` takes exactly that out again.
+    """Set up the coding agents in this repository, and git; `uninstall` removes exactly that again.
 
-    WHAT is claude, codex, gemini, opencode, copilot, cursor, vscode: their hooks then report what they are about to do
-    here, and are answered. agents-md: a section in AGENTS.md for agents without hooks. git: merge, rebase, cherry-pick
-    take what is proven and leave the rest as a conflict. all: all of these. Nothing: the agents that are there.
+    WHAT is claude, codex, gemini, opencode, copilot, cursor, vscode: their hooks then ask Commonhold before each action
+    here. agents-md: a section in AGENTS.md for agents without hooks. git: merge, rebase, cherry-pick take proven merges
+    and leave the rest as conflicts. all: all of these. Without WHAT: the agents that are used here.
     A summary is shown first, and one question asked.
     """
     project = Project(find_repository(start_of(given)))

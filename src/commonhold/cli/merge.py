@@ -54,9 +54,9 @@ def command(given: Given, **wish: Unpack[_Wish]) -> int:
     """Merge BRANCH into the current branch: all of it, or nothing.
 
     Git merges by lines; every file that both sides changed is then merged anew, also where the lines did not conflict,
-    since they may still make a broken program. What cannot be shown to merge is refused with its reasons, unless a
-    candidate passes --check, which also has to pass for the whole. Nothing is changed before all is decided, and what
-    is not committed is never overwritten. No hooks are run.
+    since they may still make a broken program. A file without a proven merge is refused with the reasons, unless a
+    candidate passes --check, which also has to pass for the whole. Nothing is changed before all is decided, and
+    uncommitted work is never overwritten. No hooks are run.
     """
     place = git_place(given)
     git = Git(place.root)

@@ -28,9 +28,9 @@ _MOST_EVENTS: Final = 10_000
 def command(context: click.Context) -> None:
     """List unfinished work and open debts, which need a person. Nothing is reverted.
 
-    Unfinished work is what a holder had changed when its lease expired or was ended by force. A debt is code that a
-    commit broke, or may have broken, and that its author leased to fix later. A lost file is one that a session wrote
-    and that somebody without a session deleted within a day: its bytes are kept.
+    Unfinished work is the changes that a holder had made when its lease expired or was ended by force. A debt is code
+    that a commit broke, or may have broken, and that its author leased to fix later. A lost file is one that a session
+    wrote and that was deleted outside any session within a day: its bytes are kept.
     """
     given: Given = context.obj
     if context.invoked_subcommand is not None:

@@ -25,9 +25,9 @@ from commonhold.wire import shapes
 @common
 @click.pass_obj
 def command(given: Given, keys: tuple[str, ...], note: str) -> int:
-    """Close what is owed at KEY..., after having looked at it: nothing is to be done there.
+    """Close the debts at KEY... after a review, if there is nothing to repair.
 
-    What is mended, or whose cause is taken back, is owed no more by itself.
+    Debts that are repaired, or whose cause is reverted, close by themselves.
     """
     with opened(given) as place:
         found = place.hold.waive(*place.keys(keys), note=note)

@@ -18,8 +18,8 @@ from commonhold.wire import shapes
 def command(given: Given, keys: tuple[str, ...]) -> None:
     """Record that this session has read files or regions without `show`.
 
-    A hook calls this after the agent's own tool has read a file. If another session then changes what was read, this
-    one is told with its next call, and new text that relies on a contract that has changed is refused.
+    A hook calls this after the agent's own tool has read a file. If another session then changes them, this one is
+    notified with its next call, and new text that relies on a changed contract is refused.
     """
     if not (agent_of(given) or "").strip():
         raise UsageError(

@@ -18,10 +18,10 @@ from commonhold.wire import shapes
 @common
 @click.pass_obj
 def command(given: Given) -> None:
-    """End expired leases and places in line, and find the work that was left unfinished under them.
+    """End expired leases and places in line, and find the work left unfinished under them.
 
-    Whoever waits next gets the lease. Every command that changes something does this first, and so does the daemon; run
-    it from a timer where neither runs.
+    The next waiter gets the lease. Every command that changes something does this first, and so does the daemon;
+    run it from a timer where neither runs.
     """
     with opened(given) as place:
         place.hold.sweep()

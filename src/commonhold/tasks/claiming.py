@@ -48,7 +48,7 @@ class Mine:
 
 @dataclass(frozen=True, slots=True)
 class Remembered:
-    """The memory of a clone about a remote: when it first saw each lock in its present form, and its own claims, by task."""
+    """The memory of a clone: when it first saw each lock in its present form, and its own claims, by task."""
 
     sightings: Mapping[str, Sighting] = field(default_factory=dict)
     mine: Mapping[str, Mine] = field(default_factory=dict)

@@ -1,5 +1,5 @@
 """No holder waits in a cycle: its youngest member gives way."""
-# ruff: noqa: S101, D102, PLR2004 - these are tests: assert is how pytest speaks, and a test's name says what it proves
+# ruff: noqa: S101, D102, PLR2004 - these are tests: assert is how pytest speaks, and the test's name is its claim
 
 from commonhold.domain.events import Leaving, WaiterLeft
 from commonhold.domain.outcomes import Denied, Granted, Queued, Released

@@ -1,5 +1,5 @@
 """Leases of one key: how they are granted, how they end, and what their fences guarantee (invariants I1, I2 and I4)."""
-# ruff: noqa: S101, D102, PLR2004 - these are tests: assert is how pytest speaks, and a test's name says what it proves
+# ruff: noqa: S101, D102, PLR2004 - these are tests: assert is how pytest speaks, and the test's name is its claim
 
 from concurrent.futures import ThreadPoolExecutor
 from itertools import combinations, product

@@ -1,5 +1,5 @@
 """Waiting: first come, first served, and no waiter is blocked for ever."""
-# ruff: noqa: S101, D102, PLR2004 - these are tests: assert is how pytest speaks, and a test's name says what it proves
+# ruff: noqa: S101, D102, PLR2004 - these are tests: assert is how pytest speaks, and the test's name is its claim
 
 from commonhold.domain.events import LeaseClaimed, Leaving, WaiterLeft
 from commonhold.domain.lease import Base

@@ -1,5 +1,5 @@
 """Which keys conflict: files, folders, regions and free keys."""
-# ruff: noqa: S101, D102 - these are tests: assert is how pytest speaks, and the name of a test says what it proves
+# ruff: noqa: S101, D102 - these are tests: assert is how pytest speaks, and the test's name is its claim
 
 from typing import Final
 

@@ -1,5 +1,5 @@
 """The log: all events in one order, and no state that it does not explain (invariant I9)."""
-# ruff: noqa: S101, D102, PLR2004 - these are tests: assert is how pytest speaks, and a test's name says what it proves
+# ruff: noqa: S101, D102, PLR2004 - these are tests: assert is how pytest speaks, and the test's name is its claim
 
 from commonhold.app.ports import LeaseView
 from commonhold.domain.events import LeaseGranted, LeaseReleased, LeaseRenewed

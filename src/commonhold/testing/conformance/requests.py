@@ -1,5 +1,5 @@
 """Repeated requests: each gets its first answer, and nothing is done twice (invariant I5)."""
-# ruff: noqa: S101, D102 - these are tests: assert is how pytest speaks, and the name of a test says what it proves
+# ruff: noqa: S101, D102 - these are tests: assert is how pytest speaks, and the test's name is its claim
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor

@@ -1,5 +1,5 @@
 """The effects of a transaction are applied together, or not at all."""
-# ruff: noqa: S101, D102 - these are tests: assert is how pytest speaks, and the name of a test says what it proves
+# ruff: noqa: S101, D102 - these are tests: assert is how pytest speaks, and the test's name is its claim
 
 from contextlib import suppress
 from typing import NoReturn

@@ -1,5 +1,5 @@
 """Values: a guarded write takes effect only if nothing that it was based on has changed (invariant I3)."""
-# ruff: noqa: S101, D102 - these are tests: assert is how pytest speaks, and the name of a test says what it proves
+# ruff: noqa: S101, D102 - these are tests: assert is how pytest speaks, and the test's name is its claim
 
 from concurrent.futures import ThreadPoolExecutor
 

@@ -1,5 +1,5 @@
 """Partial work: the changes under a lost lease are flagged for review, and never lost (invariant I8)."""
-# ruff: noqa: S101, D102 - these are tests: assert is how pytest speaks, and the name of a test says what it proves
+# ruff: noqa: S101, D102 - these are tests: assert is how pytest speaks, and the test's name is its claim
 
 from commonhold.domain.events import WorkLeft, WorkReviewed
 from commonhold.domain.lease import Base, Lease
