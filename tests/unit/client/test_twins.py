@@ -38,7 +38,7 @@ def parameters(function: Callable[..., Any]) -> dict[str, inspect.Parameter]:
     return {name: each for name, each in inspect.signature(function).parameters.items() if name != "self"}
 
 
-IN_PROCESS = {"plans", "sweep_some", "tell"}
+IN_PROCESS = {"examine_put_off", "plans", "sweep_some", "tell"}
 """What only the process that has the service itself does with it."""
 OPERATIONS = sorted(public(Service) - IN_PROCESS - {"close", "show", "root", "holder", "is_shared"})
 
