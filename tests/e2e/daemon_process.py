@@ -162,7 +162,8 @@ def serving(root: Path, *, idle_seconds: float = 600.0, sweep_seconds: float = 6
         daemon.wait_until_served()
         yield daemon
         if daemon.process.poll() is None:
-            assert daemon.stop() == ""
+            said = daemon.stop()
+            assert said == "", said
     finally:
         if daemon.process.poll() is None:
             daemon.process.kill()
