@@ -47,7 +47,7 @@ LIGHT = {
     "uninstall": ("uninstall", "git", "--dry-run"),
     "who": ("who", "a.py#one"),
 }
-WORKING = {"callers", "check", "contract", "demo", "doctor", "impact", "mcp", "merge", "merge-file"}
+WORKING = {"callers", "check", "claim", "contract", "demo", "doctor", "impact", "mcp", "merge", "merge-file"}
 """What does the work in its own process, or serves others."""
 QUICK = {
     "commonhold.cli.main": "*",
@@ -128,6 +128,7 @@ def test_what_the_daemon_answers_loads_no_engine(root: Path, monkeypatch: pytest
         with daemon.session("gone") as gone:
             (root / "gone.py").touch()
             gone.take({"gone.py": None})
+            gone.depart()
         loaded = {name: loaded_by(*words_of(name, daemon), root=root) for name in LIGHT}
     assert {name: found for name, modules in loaded.items() if (found := parts_in(modules))} == {}
 
