@@ -4,9 +4,11 @@ import json
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from unittest.mock import patch
 
 import commonhold
 from commonhold import Changeset, Edit, Op
+from commonhold.client import daemon
 
 
 def say(**facts: object) -> None:
@@ -81,9 +83,12 @@ def edit(root: str, agent: str, count: str, diary: str) -> None:
 
 
 def direct(root: str, agent: str, key: str) -> None:
-    """Write without a daemon until told to stop; say how often it was done."""
+    """Write without a daemon until told to stop; say how often it was done.
+
+    It starts none by itself, which it would after its first write: that would race with the daemon of the test.
+    """
     done = 0
-    with commonhold.open(root, agent=agent, daemon=True) as hold:
+    with patch.object(daemon, "start"), commonhold.open(root, agent=agent, daemon=True) as hold:
         say(ready=True)
         while not Path(root, f"stop-{agent}").exists():
             version = hold.get(key).version
