@@ -4,6 +4,7 @@ import threading
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import count
+from typing import ClassVar
 
 import pytest
 from tests.patience import PATIENCE_SECONDS
@@ -77,7 +78,10 @@ class OwnPlans:
 class Room:
     """A pool of fake planners."""
 
+    opened: ClassVar[list["Room"]] = []
+
     def __init__(self, *planners: FakePlanner) -> None:
+        self.opened.append(self)
         self.left, self.all = list(planners), planners
         self.seconds = 0.0
         self.pool = Planners(len(planners), self.start, lambda: self.seconds)
@@ -103,6 +107,8 @@ def hurried(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Nothing is waited for in vain, and no planner is still being started (and complained of) when a test is over."""
     monkeypatch.setattr(pool_module, "PATIENCE_SECONDS", 0.01)
     yield
+    while Room.opened:
+        Room.opened.pop().pool.close()  # else a thread that puts a planner back may start another one later
     for thread in threading.enumerate():
         if thread.name == "commonhold-planner":
             thread.join(PATIENCE_SECONDS)
