@@ -91,7 +91,9 @@ JAVASCRIPT_WITH_JSX: Final = replace(JAVASCRIPT, plain=JAVASCRIPT.plain | _JSX, 
 
 RUBY: Final = NodeEffects(
     plain=words(
-        "argument_list array assignment begin binary block_body body_statement break chained_string",
+        "argument_list array assignment begin binary block_body body_statement",
+        "break",
+        "chained_string",
         "conditional delimited_symbol element_reference else elsif ensure hash if if_modifier interpolation",
         "left_assignment_list next operator_assignment pair parenthesized_statements range return string",
         "string_array symbol_array then unary unless unless_modifier",
@@ -146,7 +148,7 @@ SHELL: Final = NodeEffects(
         "ansi_c_string function_definition number raw_string regex special_variable_name string_content",
         "test_operator translated_string",
     ),
-    leaving=words("break continue exec exit return"),
+    leaving=words("break", "continue exec exit return"),
     imports_run=True,
 )
 
