@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from commonhold.merging.doubling import doubled
 from commonhold.merging.layout import TOKEN, Element, Shape
 from commonhold.merging.prose import lines_of, without_shared_ends
 from commonhold.merging.tables import in_another_table
@@ -74,10 +75,7 @@ def _tokens(lines: Counter[bytes]) -> Counter[bytes]:
 
 def doubled_names(merged: Element, versions: Sequence[Element]) -> list[bytes]:
     """Return definitions that stand more often in one block of the merge than in any version of it."""
-    found = Counter(_names(merged))
-    doubled = {name: count for name, count in found.items() if count > 1}
-    most = [Counter(_names(each)) for each in versions] if doubled else []
-    return sorted(name for name, count in doubled.items() if count > max(each[name] for each in most))
+    return sorted(doubled(merged, versions, _names))
 
 
 def _names(element: Element, around: bytes = b"") -> Iterator[bytes]:

@@ -9,6 +9,8 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Final
 
+from commonhold.merging.doubling import doubled
+from commonhold.merging.line_keys import keys_given_twice
 from commonhold.merging.prose import lines_of
 from commonhold.merging.verdict import Reason, Spot
 
@@ -27,18 +29,21 @@ Name = tuple[bytes, ...]
 
 
 def given_by_both(merged: bytes, versions: tuple[bytes, bytes, bytes], path: str) -> Spot | None:
-    """Return why lines of both sides cannot stand in one file: they define a name twice, or repeat a line."""
+    """Return why lines of both sides cannot stand in one file: they define a name twice, or repeat a line.
+
+    If the format of the file is known, its own names are compared first.
+    """
+    fault = keys_given_twice(merged, versions, path)
+    if fault is not None:
+        return fault
     kind = _kind(path)
     if kind in _PROSE:
         return None
     twice = None if kind in _PAGES else _said_twice(merged, versions)
     if twice is not None:
         return _spot(twice)
-    most = [Counter(_names(each)) for each in versions]
-    for name, count in Counter(_names(merged)).items():
-        if count > 1 and count > max(each[name] for each in most):
-            return _spot(name[-1])
-    return None
+    names = doubled(merged, versions, _names)
+    return _spot(names[0][-1]) if names else None
 
 
 def _kind(path: str) -> str:

@@ -1,10 +1,10 @@
 """The names that files without a profile define line by line: keys of a section, targets, fields, ids of elements."""
 
 import re
-from collections import Counter
 from collections.abc import Iterator
 from typing import Final
 
+from commonhold.merging.doubling import doubled
 from commonhold.merging.prose import lines_of
 from commonhold.merging.verdict import Reason, Spot
 
@@ -35,15 +35,11 @@ def keys_given_twice(merged: bytes, versions: tuple[bytes, bytes, bytes], path: 
     kind = path.rpartition("/")[2].lower().rpartition(".")[2]
     if kind not in _PATTERNS and kind not in _MARKUP and kind != "proto":
         return None
-    now = Counter(_keys(merged, kind))
-    doubled = [each for each, count in now.items() if count > 1]
-    known = [Counter(_keys(each, kind)) for each in versions] if doubled else []
-    twice = next((each for each in doubled if now[each] > max(one[each] for one in known)), None)
-    if twice is None:
+    twice = doubled(merged, versions, lambda source: _keys(source, kind))
+    if not twice:
         return None
-    return Spot(
-        Reason.SAME_NAME, f"put together it would give {twice[-1].decode(errors='replace')!r} twice in one place"
-    )
+    shown = twice[0][-1].decode(errors="replace")
+    return Spot(Reason.SAME_NAME, f"put together it would give {shown!r} twice in one place")
 
 
 def _keys(source: bytes, kind: str) -> Iterator[Place]:

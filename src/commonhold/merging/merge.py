@@ -15,7 +15,6 @@ from commonhold.merging.given_lines import given_by_both
 from commonhold.merging.given_names import given_twice
 from commonhold.merging.interference import interference
 from commonhold.merging.layout import FileElement
-from commonhold.merging.line_keys import keys_given_twice
 from commonhold.merging.marking import marked, spots_of
 from commonhold.merging.moved_sections import merged_sections
 from commonhold.merging.pieces import Piece, clashes_in, exchanged, settled, uncontested
@@ -121,7 +120,6 @@ class _Merge:
             is_sound = moved is not None and not fault_in(moved, self.versions, self.path)
             return Proven(moved) if moved is not None and is_sound else self._unproven(pieces, [])
         fault = fault_in(text, self.versions, self.path) or misplaced(text, self.versions, self.path)
-        fault = fault or keys_given_twice(text, self.versions, self.path)
         fault = fault or given_by_both(text, self.versions, self.path)
         return self._unproven(pieces, [fault]) if fault else Proven(text)
 

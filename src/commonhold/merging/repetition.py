@@ -1,7 +1,6 @@
 """Additions that both sides made alike to one block or list, at one point or at two, and statements that both moved."""
 
-from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Final
 
 from tree_sitter import Node
@@ -51,11 +50,11 @@ def joined_parts(ours: Run, theirs: Run) -> tuple[bytes, ...]:
     return (*lists, lead + first + space + second, lead + second + space + first)
 
 
-def added_apart(base: Element, sides: Sequence[Element], scripts: Sequence[Script]) -> list[tuple[Element, Element]]:
-    """Return the elements that both sides added alike at different points: that of ours and that of theirs."""
-    before = Counter(each.text for each in base.children)
-    new = [Counter(each.text for each in side.children) - before for side in sides]
-    both = new[0].keys() & new[1].keys()
+def added_apart(both: Collection[bytes], scripts: Sequence[Script]) -> list[tuple[Element, Element]]:
+    """Return the elements that both sides added alike at different points: that of ours and that of theirs.
+
+    `both` are the texts of elements that both sides have more often than the base.
+    """
     if not both:
         return []
     ours, theirs = (

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import Final
 
 from commonhold.merging.entries import Entry, Versions, after_gap, closing, in_block, in_list, merged_space, whole_entry
@@ -46,6 +47,19 @@ class Weave:
     def met_apart(self) -> bool:
         """Whether the sides changed different children: each is right alone, but their combination is unproved."""
         return self._ours.touched != self._theirs.touched
+
+    @cached_property
+    def _counts(self) -> tuple[Counter[bytes], ...]:
+        """How often each text stands among the children of base, ours and theirs."""
+        return tuple(Counter(each.text for each in version.children) for version in self._versions)
+
+    @cached_property
+    def _added_by_both(self) -> frozenset[bytes]:
+        """The texts of children that both sides have more often than the base; none among unlike parts."""
+        if self._base.shape is Shape.PARTS:
+            return frozenset()
+        base, ours, theirs = self._counts
+        return frozenset((ours - base).keys() & (theirs - base).keys())
 
     def pieces(self) -> list[Piece]:
         """Return the merged children, joined in the style of the element."""
@@ -118,8 +132,7 @@ class Weave:
 
     def _each_once(self, entries: Sequence[Entry]) -> list[Entry]:
         """Leave out the second copy of an element that both sides added alike at different points, or leave it open."""
-        sides, scripts = self._versions[1:], (self._ours, self._theirs)
-        pairs = added_apart(self._base, sides, scripts) if self._base.shape is not Shape.PARTS else []
+        pairs = added_apart(self._added_by_both, (self._ours, self._theirs))
         twins = {id(each): each is pair[0] for pair in pairs for each in pair}
         seen: set[bytes] = set()
         kept: list[Entry] = []
@@ -138,12 +151,12 @@ class Weave:
 
     def _doubt_doubles(self, entries: Sequence[Entry]) -> None:
         """Doubt equal texts that both sides added, one of them in place of another element: one may be enough."""
-        base, ours, theirs = (Counter(each.text for each in version.children) for version in self._versions)
-        both = (ours - base).keys() & (theirs - base).keys()
-        if not both or self._base.shape is Shape.PARTS:
+        if not self._added_by_both:
             return
+        _, ours, theirs = self._counts
         now = Counter(settled(entry.body) for entry in entries)
-        doubled = min((text for text in both if now[text] > max(ours[text], theirs[text])), default=None)
+        added = (text for text in self._added_by_both if now[text] > max(ours[text], theirs[text]))
+        doubled = min(added, default=None)
         if doubled is not None:
             shown = doubled.decode(errors="replace").partition("\n")[0]
             why = f"both sides added {shown!r}, in different places"
@@ -167,7 +180,9 @@ class Weave:
 
     def _doubt_moved(self) -> None:
         """Doubt the position of an element that one side moved and the other deleted or doubled."""
-        base, *counts = (Counter(each.text for each in version.children) for version in self._versions)
+        if not any(None in side.kept for side in (self._ours, self._theirs)):
+            return
+        base, *counts = self._counts
         ours, theirs = (self._ours, counts[0]), (self._theirs, counts[1])
         for (side, kept), (other, left) in ((ours, theirs), (theirs, ours)):
             pairs = enumerate(zip(side.old, side.kept, other.kept, strict=True))
@@ -190,11 +205,11 @@ class Weave:
         if not self._base.profile.last_definition_counts:
             return
         for side, other in ((self._ours, self._theirs), (self._theirs, self._ours)):
-            pairs = zip(other.old, other.kept, strict=True)
-            changed = {old.name for old, new in pairs if old.is_definition and new is not None and new.text != old.text}
             new = (each for hunk in side.hunks for each in hunk.new if each.is_definition and side.origin(each) is None)
-            plain = (each for each in new if not _is_one_of_several(each) and each.name in changed)
-            for each in plain:
+            plain = [each for each in new if not _is_one_of_several(each)]
+            pairs = zip(other.old, other.kept, strict=True) if plain else ()
+            changed = {old.name for old, now in pairs if old.is_definition and now is not None and now.text != old.text}
+            for each in (each for each in plain if each.name in changed):
                 shown = (each.name or b"").decode(errors="replace")
                 why = f"one side defined {shown!r} once more, and the other changed the first definition"
                 rows = {"ours" if side is self._ours else "theirs": each.rows}
