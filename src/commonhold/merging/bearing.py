@@ -6,7 +6,7 @@ side newly call or name something that the other removed, gave another contract,
 
 import re
 from collections import Counter
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
@@ -22,6 +22,7 @@ from commonhold.merging.withdrawn_names import defines, is_code, newly_written, 
 from commonhold.semantics.impact import COMMON_ATTRIBUTES
 
 _Key = tuple[str, bytes]
+_MAKE: Final = "make"
 _WORD: Final = re.compile(rb"\w+")
 # Files whose functions are called through a name from the path (a module), if not by their own name.
 _NAMED_BY_PATH: Final = (".py", ".pyi", ".js", ".jsx", ".mjs", ".cjs", ".ts", ".tsx", ".go", ".rs")
@@ -80,27 +81,24 @@ def bearing(ours: Sequence[FileChange], theirs: Sequence[FileChange]) -> list[Be
 
 @dataclass(frozen=True, slots=True)
 class _Side:
-    """The names that a side changed, those that it newly calls, and those that none of its files defines any more.
+    """The names that a side newly calls, and those that none of its files defines any more.
 
     Each name has at most one effect in each file.
     """
 
     files: Sequence[FileChange]
-    changed: Mapping[_Key, Sequence[_Effect]]
     called: Mapping[_Key, Sequence[_Effect]]
     withdrawn: Mapping[bytes, _Effect]
 
     @classmethod
     def of(cls, files: Sequence[FileChange]) -> "_Side":
         """Collect the effects of a side over all its files."""
-        changed: dict[_Key, dict[str, _Effect]] = {}
-        called: dict[_Key, dict[str, _Effect]] = {}
-        for file in files:
-            for key, effect in _changed_by(file):
-                changed.setdefault(key, {}).setdefault(file.path, effect)
-            for key, effect in _called_by(file):
-                called.setdefault(key, {}).setdefault(file.path, effect)
-        return cls(files, _listed(changed), _listed(called), _withdrawn(files))
+        return cls(files, _by_key(files, _called_by), _withdrawn(files))
+
+    def changed(self, by: "_Side") -> Mapping[_Key, Sequence[_Effect]]:
+        """Return the names that this side changed, of the kinds that the other side calls."""
+        kinds = frozenset(kind for kind, _ in by.called)
+        return _by_key(self.files, lambda file: _changed_by(file, kinds))
 
     def names(self, path: str, in_path: str) -> bool:
         """Whether a file may name a definition of another: in some languages only by that file or its folder."""
@@ -111,8 +109,14 @@ class _Side:
         return any(part in text for text in texts for part in parts)
 
 
-def _listed(effects: Mapping[_Key, Mapping[str, _Effect]]) -> dict[_Key, Sequence[_Effect]]:
-    return {key: list(found.values()) for key, found in effects.items()}
+def _by_key(
+    files: Sequence[FileChange], effects_of_file: Callable[[FileChange], Iterator[tuple[_Key, _Effect]]]
+) -> dict[_Key, Sequence[_Effect]]:
+    found: dict[_Key, dict[str, _Effect]] = {}
+    for file in files:
+        for key, effect in effects_of_file(file):
+            found.setdefault(key, {}).setdefault(file.path, effect)
+    return {key: list(effects.values()) for key, effects in found.items()}
 
 
 def _withdrawn(files: Sequence[FileChange]) -> dict[bytes, _Effect]:
@@ -126,14 +130,15 @@ def _withdrawn(files: Sequence[FileChange]) -> dict[bytes, _Effect]:
     return {name: each for name, each in gone.items() if not any(defines(file.after, name) for file in files)}
 
 
-def _changed_by(file: FileChange) -> Iterator[tuple[_Key, _Effect]]:
+def _changed_by(file: FileChange, kinds: frozenset[str]) -> Iterator[tuple[_Key, _Effect]]:
+    """Yield the changed names; how types are made and what they demand only if the other side has such `kinds`."""
     for effect in (*_behaviour(file, file.deltas), *_overloaded(file)):
         yield ("", effect.name), effect
     if not file.offers_otherwise:
         return
-    for name, row in made_otherwise(file.before, file.after):
-        yield ("make", name), _Effect(name, file.path, (row, row + 1), "changed how to make")
-    for key, row, what in demanded_anew(file.before, file.after):
+    for name, row in made_otherwise(file.before, file.after) if _MAKE in kinds else ():
+        yield (_MAKE, name), _Effect(name, file.path, (row, row + 1), "changed how to make")
+    for key, row, what in demanded_anew(file.before, file.after) if kinds - {"", _MAKE} else ():
         yield key, _Effect(key[1], file.path, (row, row + 1), what)
 
 
@@ -141,7 +146,7 @@ def _called_by(file: FileChange) -> Iterator[tuple[_Key, _Effect]]:
     for effect in _new_calls(file, file.deltas):
         yield ("", effect.name), effect
     for name, row in made_anew(file.before, file.after):
-        yield ("make", name), _Effect(name, file.path, (row, row + 1), "make")
+        yield (_MAKE, name), _Effect(name, file.path, (row, row + 1), "make")
     for key, row, how in counted_on(file.before, file.after):
         yield key, _Effect(key[1], file.path, (row, row + 1), how)
 
@@ -249,9 +254,10 @@ def _met(changing: _Side, calling: _Side, *, are_exchanged: bool = False) -> Ite
     for (kind, name), calls in calling.called.items():
         if not kind:
             bare.setdefault(name.lstrip(b"."), []).extend(calls)
-    for key in sorted(changing.changed):
+    changed = changing.changed(calling)
+    for key in sorted(changed):
         exact = calling.called.get(key, ())
-        for change in changing.changed[key]:
+        for change in changed[key]:
             # Another file may call a function through its module, or a method by its bare name.
             further = () if key[0] else bare.get(key[1].lstrip(b"."), ())
             calls = [*exact, *(each for each in further if each not in exact and calling.names(change.path, each.path))]
