@@ -5,18 +5,22 @@ as `reader.py` shows the daemon's answers. Any unusual case (a state that must b
 interrupted commit, a message to deliver or a value to store) raises `Unread`: the service handles it.
 """
 
+from __future__ import annotations
+
 import json
 from types import SimpleNamespace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import apsw
 
 from commonhold.adapters import boot_clock
 from commonhold.adapters.sqlite.statements import load
 from commonhold.adapters.sqlite.whole import opened_whole
-from commonhold.client.outlines import Outlines
 from commonhold.client.reader import Unread
 from commonhold.domain.passing import has_passed
+
+if TYPE_CHECKING:
+    from commonhold.client.outlines import Outlines
 
 SHOWN = 10
 """The number of the newest commits that are shown."""
@@ -74,6 +78,8 @@ class Glance:
 
     @property
     def _outlines(self) -> Outlines:
+        from commonhold.client.outlines import Outlines  # noqa: PLC0415 - the other commands load no outlines
+
         return Outlines(self._state_folder, self._root)
 
     def _read(self, key: str) -> tuple[SimpleNamespace]:
