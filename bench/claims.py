@@ -15,12 +15,12 @@ from statistics import median
 from tempfile import TemporaryDirectory
 
 from bench.reporting import Figure, judged, quantile, report
-from commonhold.adapters.claim_memory import ClaimMemory
-from commonhold.adapters.git.claims_ref import DEFAULT_REF, GitClaims
-from commonhold.adapters.git.running import Git
-from commonhold.adapters.system import RandomIds, SystemClock
+from commonhold.machine.system import RandomIds, SystemClock
 from commonhold.tasks.claim_files import TTL_SECONDS
+from commonhold.tasks.claim_memory import ClaimMemory
 from commonhold.tasks.claiming import Claimed, Claims, Surroundings
+from commonhold.tasks.claims_ref import DEFAULT_REF, GitClaims
+from commonhold.workspace.git.process import Git
 
 _WHO = ("-c", "user.name=bench", "-c", "user.email=bench@example.invalid")
 _shared: dict[str, Barrier] = {}

@@ -16,10 +16,10 @@ from statistics import median
 
 import commonhold
 from bench.reporting import Figure, at_least, at_most, report
-from commonhold.adapters import daemon_place
-from commonhold.adapters.repository import find_repository
+from commonhold.api.wire import calls
 from commonhold.client.channel import Connection
-from commonhold.wire import calls
+from commonhold.workspace import daemon_files
+from commonhold.workspace.repository import find_repository
 
 SECONDS = 3.0
 ROUNDS = 3
@@ -61,7 +61,7 @@ def served(root: str) -> Iterator[None]:
     """A daemon for as long as the block lasts."""
     child = subprocess.Popen([sys.executable, "-m", "commonhold.server.daemon", root])  # noqa: S603
     try:
-        while not Path(daemon_place.address(find_repository(root).state_folder)).exists():
+        while not Path(daemon_files.address(find_repository(root).state_folder)).exists():
             time.sleep(0.01)
         with commonhold.open(root, agent="bench", daemon=True) as hold:
             hold.status()
@@ -73,7 +73,7 @@ def served(root: str) -> Iterator[None]:
 
 def crowd(root: str, clients: int, seconds: float) -> list[int]:
     """The pairs of as many connections to the daemon, each with one request under way, kept busy by one loop."""
-    address = daemon_place.address(find_repository(root).state_folder)
+    address = daemon_files.address(find_repository(root).state_folder)
     selector = selectors.DefaultSelector()
     for number in range(clients):
         hello = calls.Hello(calls.PROTOCOL, commonhold.__version__, root, f"client-{number}", 0o22)

@@ -22,9 +22,9 @@ from typing import Final
 from bench.contention.served import repository
 from bench.git import record
 from bench.reporting import Figure, at_most, report, seconds
-from commonhold.adapters.daemon_place import http_address
-from commonhold.adapters.repository import find_repository
 from commonhold.client.launcher import launching
+from commonhold.workspace.daemon_files import http_address
+from commonhold.workspace.repository import find_repository
 
 MOST_BYTES: Final = 60_000
 HOLDER: Final = "bench"

@@ -19,11 +19,11 @@ from typing import Any
 import uvicorn
 
 from bench.reporting import Figure, at_most, paired_ratio, report
-from commonhold.adapters import loopback
-from commonhold.adapters.daemon_place import http_address
-from commonhold.adapters.loopback import HOST, Loopback
-from commonhold.adapters.probes.http import is_answered
-from commonhold.client import knock
+from commonhold.client import hook_program
+from commonhold.diagnostics.http import is_answered
+from commonhold.workspace import loopback
+from commonhold.workspace.daemon_files import http_address
+from commonhold.workspace.loopback import HOST, Loopback
 
 HTTP_ROUNDS = 2000
 COMMAND_ROUNDS = 150
@@ -133,7 +133,7 @@ def by_command(folder: Path) -> Iterator[Figure]:
     address = http_address(str(folder / ".git/commonhold"))
     text = payload(folder, "Notification", message="x" * 500)
     run = partial(subprocess.run, input=text, check=True, capture_output=True)
-    hook = [sys.executable, "-I", "-S", knock.__file__, "claude", address]
+    hook = [sys.executable, "-I", "-S", hook_program.__file__, "claude", address]
     mine, other, ratio = paired_ratio(partial(run, hook), partial(run, NOTHING), COMMAND_ROUNDS)
     yield at_most("command hook, wall", mine * 1e3, "ms", 25)
     yield Figure("python -I -S -c pass, wall", other * 1e3, "ms")

@@ -13,9 +13,9 @@ from pathlib import Path
 from statistics import median
 
 from bench.reporting import Figure, report, seconds
-from commonhold.adapters.git.running import Git
-from commonhold.adapters.index.index import SqliteIndex
-from commonhold.adapters.worker_process import usable_processors
+from commonhold.index.index import SqliteIndex
+from commonhold.machine.worker_process import usable_processors
+from commonhold.workspace.git.process import Git
 
 ROUNDS = 15
 REVISIONS = 3

@@ -7,11 +7,11 @@ from pathlib import Path
 import apsw
 
 from bench.reporting import Figure, at_least, paired_ratio, report
-from commonhold.adapters.files import WorkingTree
-from commonhold.adapters.sqlite.connect import connect
-from commonhold.adapters.sqlite.store import SqliteStore
-from commonhold.adapters.system import RandomIds, SystemClock
-from commonhold.app.service import Service
+from commonhold.api.service import Service
+from commonhold.machine.system import RandomIds, SystemClock
+from commonhold.stores.sqlite.connect import connect
+from commonhold.stores.sqlite.store import SqliteStore
+from commonhold.workspace.files import WorkingTree
 
 PAIRS = 200
 ROUNDS = 15

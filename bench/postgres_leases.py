@@ -16,14 +16,14 @@ import psycopg
 from tests.services.postgres_server import PostgresServer
 
 from bench.reporting import Figure, at_least, at_most, paired_ratio, report
-from commonhold.adapters.postgres import open_postgres
-from commonhold.adapters.postgres.link import Link, Rows
-from commonhold.adapters.postgres.tables import PostgresTables
-from commonhold.app.registry import TableRegistry
-from commonhold.domain.commands import Acquire, Command, Release
-from commonhold.domain.keys import canonical
-from commonhold.domain.modes import Mode
-from commonhold.domain.outcomes import Granted, Released
+from commonhold.kernel.commands import Acquire, Command, Release
+from commonhold.kernel.keys import canonical
+from commonhold.kernel.modes import Mode
+from commonhold.kernel.outcomes import Granted, Released
+from commonhold.leases.registry import TableRegistry
+from commonhold.stores.postgres import open_postgres
+from commonhold.stores.postgres.link import Link, Rows
+from commonhold.stores.postgres.tables import PostgresTables
 
 PAIRS = 50
 ROUNDS = 21

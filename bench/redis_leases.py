@@ -13,12 +13,12 @@ import redis
 from tests.services.redis_server import RedisServer
 
 from bench.reporting import Figure, at_least, at_most, paired_ratio, report
-from commonhold.adapters.redis import open_redis
-from commonhold.app.ports import Registry
-from commonhold.domain.commands import Acquire, Release
-from commonhold.domain.keys import Key, canonical
-from commonhold.domain.modes import Mode
-from commonhold.domain.outcomes import Granted, Released
+from commonhold.kernel.commands import Acquire, Release
+from commonhold.kernel.keys import Key, canonical
+from commonhold.kernel.modes import Mode
+from commonhold.kernel.outcomes import Granted, Released
+from commonhold.kernel.ports import Registry
+from commonhold.stores.redis import open_redis
 
 PAIRS = 200
 ROUNDS = 31

@@ -9,16 +9,16 @@ import threading
 import time
 from pathlib import Path
 
-from tests.unit.regions.hostile import repeated, units
+from tests.unit.code.regions.hostile import repeated, units
 
 from bench.reporting import Figure, report
-from commonhold.adapters import parse_trials
-from commonhold.linking.summarise import summarise
-from commonhold.regions.budget import TRIALS
-from commonhold.regions.discover import discover
-from commonhold.regions.language import Language
-from commonhold.regions.languages import LANGUAGES
-from commonhold.regions.syntax import problem_in
+from commonhold.code.analysis.repository.summarise import summarise
+from commonhold.code.regions.budget import TRIALS
+from commonhold.code.regions.discover import discover
+from commonhold.code.regions.language import Language
+from commonhold.code.regions.languages import LANGUAGES
+from commonhold.code.regions.syntax import problem_in
+from commonhold.workspace import parse_trials
 
 GOAL_SECONDS = 0.25
 PULSE_SECONDS = 0.001

@@ -7,14 +7,14 @@ from pathlib import Path
 import apsw
 
 from bench.reporting import Figure, at_most, paired_ratio, report
-from commonhold.adapters.files import WorkingTree
-from commonhold.adapters.sqlite.store import SqliteStore
-from commonhold.adapters.system import RandomIds, SystemClock
-from commonhold.app.service import Service
-from commonhold.domain.clock import deadline
-from commonhold.domain.events import LeaseGranted
-from commonhold.domain.lease import Lease
-from commonhold.domain.modes import Mode
+from commonhold.api.service import Service
+from commonhold.kernel.clock import deadline
+from commonhold.kernel.events import LeaseGranted
+from commonhold.kernel.lease import Lease
+from commonhold.kernel.modes import Mode
+from commonhold.machine.system import RandomIds, SystemClock
+from commonhold.stores.sqlite.store import SqliteStore
+from commonhold.workspace.files import WorkingTree
 
 LEASES = 100_000
 EVENTS = 1_000_000

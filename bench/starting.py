@@ -14,8 +14,8 @@ from statistics import median
 from tempfile import mkdtemp
 
 from bench.reporting import Figure, at_most, report
-from commonhold.adapters import daemon_place
-from commonhold.client import knock
+from commonhold.client import hook_program
+from commonhold.workspace import daemon_files
 
 ROUNDS = 40
 KILLS = 10
@@ -84,7 +84,7 @@ def _ratio(name: str, pairs: list[tuple[Spent, Spent]], place: int) -> Figure:
 def hook(folder: Path) -> float:
     """Seconds that a hook takes."""
     payload = f'{{"session_id": "s1", "cwd": "{folder}", "hook_event_name": "Notification", "message": "x"}}'.encode()
-    words = [sys.executable, "-I", "-S", knock.__file__, "claude", daemon_place.http_address(_state(folder))]
+    words = [sys.executable, "-I", "-S", hook_program.__file__, "claude", daemon_files.http_address(_state(folder))]
     begun = time.perf_counter()
     subprocess.run(words, input=payload, check=True, capture_output=True)  # noqa: S603
     return time.perf_counter() - begun
@@ -97,7 +97,7 @@ def after_a_kill(folder: Path, kills: int, rest_seconds: float) -> Iterator[Figu
     warm, killed = [], []
     for _ in range(kills):
         warm.append(hook(folder))
-        pid = daemon_place.pid(_state(folder))
+        pid = daemon_files.pid(_state(folder))
         assert pid is not None
         os.kill(pid, signal.SIGKILL)
         killed.append(hook(folder))

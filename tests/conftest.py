@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 from tests.patience import PATIENCE_SECONDS
 
-from commonhold.adapters import parse_trials
+from commonhold.workspace import parse_trials
 
 pytest_plugins = ("tests.services.fixtures",)
 

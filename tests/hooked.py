@@ -8,11 +8,8 @@ from pathlib import Path
 
 from tests.fakes import CountingIds, FakeClock
 
-from commonhold.adapters.files import WorkingTree
-from commonhold.adapters.repository import find_repository
-from commonhold.adapters.sqlite.store import SqliteStore
-from commonhold.adapters.trees import Trees
-from commonhold.app.happenings import (
+from commonhold.agents.edits.intended_writes import results
+from commonhold.agents.hook_events import (
     NOTHING,
     AboutToEdit,
     AboutToRun,
@@ -29,15 +26,18 @@ from commonhold.app.happenings import (
     TurnEnded,
     Wish,
 )
-from commonhold.app.options import Options
-from commonhold.app.ports import Registry
-from commonhold.app.service import Service
-from commonhold.app.use_cases import Surroundings
-from commonhold.app.wishes import results
+from commonhold.agents.runtime.hook_dispatch import HookDispatch
+from commonhold.agents.runtime.open_sessions import OpenSessions, Silence
+from commonhold.agents.runtime.working_trees import Trees
+from commonhold.api.service import Service
 from commonhold.client.channel import Direct
 from commonhold.client.session import Commonhold
-from commonhold.server.attending import Attending
-from commonhold.server.open_sessions import OpenSessions, Silence
+from commonhold.commits.use_cases import Surroundings
+from commonhold.kernel.options import Options
+from commonhold.kernel.ports import Registry
+from commonhold.stores.sqlite.store import SqliteStore
+from commonhold.workspace.files import WorkingTree
+from commonhold.workspace.repository import find_repository
 
 
 @dataclass
@@ -60,12 +60,12 @@ class House:
         self.repository = find_repository(str(self.root))
         self.attending = self.attend()
 
-    def attend(self) -> Attending:
+    def attend(self) -> HookDispatch:
         """What attends, begun anew: it knows nothing but what the state says."""
         silence = Silence(
             lambda _: self.options.idle_seconds, lambda: self.clock.now().ticks, self.running.__contains__
         )
-        return Attending(Trees(self.repository), OpenSessions(self.session, silence), self._is_ignored, self)
+        return HookDispatch(Trees(self.repository), OpenSessions(self.session, silence), self._is_ignored, self)
 
     def _idle_seconds(self, _root: str) -> float:
         return self.options.idle_seconds

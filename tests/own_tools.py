@@ -7,17 +7,17 @@ from pathlib import Path
 
 from tests.fakes import CountingIds, FakeClock
 
-from commonhold.adapters.files import WorkingTree
-from commonhold.adapters.sqlite.store import SqliteStore
-from commonhold.app.answers import CommitAnswer, TakeAnswer
-from commonhold.app.options import Options
-from commonhold.app.ports import Registry, Step, Store, no_step
-from commonhold.app.service import Service
-from commonhold.app.use_cases import Surroundings
-from commonhold.domain.changeset import Changeset, Edit, LeaseRef, Op
-from commonhold.domain.events import Committed, Recorded
-from commonhold.domain.slots import SLOT_SECONDS, slot_of
-from commonhold.regions.region import hash_bytes
+from commonhold.api.service import Service
+from commonhold.code.regions.region import hash_bytes
+from commonhold.commits.use_cases import Surroundings
+from commonhold.kernel.answers import CommitAnswer, TakeAnswer
+from commonhold.kernel.changeset import Changeset, Edit, LeaseRef, Op
+from commonhold.kernel.events import Committed, Recorded
+from commonhold.kernel.options import Options
+from commonhold.kernel.ports import Registry, Step, Store, no_step
+from commonhold.kernel.write_slots import SLOT_SECONDS, slot_of
+from commonhold.stores.sqlite.store import SqliteStore
+from commonhold.workspace.files import WorkingTree
 
 F = "def f():\n    return 1\n"
 G = "def g():\n    return 2\n"

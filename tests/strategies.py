@@ -4,11 +4,11 @@ import unicodedata
 
 from hypothesis import strategies as st
 
-from commonhold.domain.clock import Deadline
-from commonhold.domain.events import FileChange
-from commonhold.domain.keys import FILE, HEADER, Key, Name
-from commonhold.domain.lease import Base, Conflict, Lease, Waiter, Wish
-from commonhold.domain.modes import Mode
+from commonhold.kernel.clock import Deadline
+from commonhold.kernel.events import FileChange
+from commonhold.kernel.keys import FILE, HEADER, Key, Name
+from commonhold.kernel.lease import Base, Conflict, Lease, Waiter, Wish
+from commonhold.kernel.modes import Mode
 
 _printable = st.characters(exclude_categories=("Cc", "Cs", "Zl", "Zp"), exclude_characters="/")
 _odd = st.sampled_from("#%:~.@ 23é\u0301")

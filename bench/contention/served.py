@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from commonhold.adapters.repository import find_repository
 from commonhold.client import daemon as service
+from commonhold.workspace.repository import find_repository
 
 
 @contextmanager

@@ -15,10 +15,10 @@ from typing import Final
 from bench.merging.histories import tree_of
 from bench.merging.repository import Repository
 from bench.merging.showing import difference, show
+from commonhold.code.regions.languages import language_for
 from commonhold.merging.merge import merge
 from commonhold.merging.profiles import profile_of
 from commonhold.merging.verdict import Proven
-from commonhold.regions.languages import language_for
 
 CHUNK: Final = 8
 _BASE: Final = ("base",)

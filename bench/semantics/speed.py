@@ -22,13 +22,13 @@ from bench.semantics.mutants import SEED, Kind, Mutant, mutants
 from bench.semantics.projects import Project, is_python, project
 from bench.semantics.typed import Typed
 from bench.semantics.verdicts import Admission
-from commonhold.adapters.git.running import Git
-from commonhold.adapters.index.index import SqliteIndex
-from commonhold.linking.examination import examine
-from commonhold.linking.library import Overlay
-from commonhold.regions.discover import discover
-from commonhold.regions.region import RegionMap
-from commonhold.semantics import admission
+from commonhold.code.analysis import admission
+from commonhold.code.analysis.repository.examination import examine
+from commonhold.code.analysis.repository.library import Overlay
+from commonhold.code.regions.discover import discover
+from commonhold.code.regions.region import RegionMap
+from commonhold.index.index import SqliteIndex
+from commonhold.workspace.git.process import Git
 
 FILES, EDITS, ROUNDS = 60, 60, 3
 LIMITS: Final = {Kind.REQUIRED: EDITS}
@@ -37,8 +37,8 @@ TICK: Final = 0.02
 # What the measured process does: make the index of the folder that it is given, with a state folder of its own.
 COLD: Final = """
 import sys, time
-from commonhold.adapters.git.running import Git
-from commonhold.adapters.index.index import SqliteIndex
+from commonhold.workspace.git.process import Git
+from commonhold.index.index import SqliteIndex
 start = time.perf_counter()
 index = SqliteIndex(sys.argv[2], sys.argv[1], Git(sys.argv[1]), processes=2)
 print(len(index.library().paths), time.perf_counter() - start)

@@ -7,8 +7,8 @@ from typing import Self
 
 from bench.semantics.callers import write
 from bench.semantics.verdicts import Tree
-from commonhold.adapters.typecheck import open_checkers
-from commonhold.app.typing import TypeChecker
+from commonhold.code.type_checkers import TypeChecker
+from commonhold.typecheck import open_checkers
 
 
 class Typed:

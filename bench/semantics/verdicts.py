@@ -12,18 +12,18 @@ from enum import IntEnum
 from functools import cached_property, lru_cache
 from pathlib import PurePosixPath
 
-from commonhold.app.typing import TypeChecker
-from commonhold.linking.examination import examine
-from commonhold.linking.findings import Concern
-from commonhold.linking.library import Library, Overlay, Shelf
-from commonhold.linking.summarise import summarise
-from commonhold.linking.summary import Summary
-from commonhold.linking.weighing import Version, weigh
-from commonhold.regions.discover import discover
-from commonhold.regions.region import Region, RegionMap
-from commonhold.semantics import admission
-from commonhold.semantics.evidence import Evidence
-from commonhold.semantics.lines import Lines
+from commonhold.code.analysis import admission
+from commonhold.code.analysis.evidence import Evidence
+from commonhold.code.analysis.lines import Lines
+from commonhold.code.analysis.repository.examination import examine
+from commonhold.code.analysis.repository.findings import Concern
+from commonhold.code.analysis.repository.library import Library, Overlay, Shelf
+from commonhold.code.analysis.repository.severity import Version, weigh
+from commonhold.code.analysis.repository.summarise import summarise
+from commonhold.code.analysis.repository.summary import Summary
+from commonhold.code.regions.discover import discover
+from commonhold.code.regions.region import Region, RegionMap
+from commonhold.code.type_checkers import TypeChecker
 
 Tree = Mapping[str, bytes]
 Change = Mapping[str, bytes | None]

@@ -8,7 +8,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from commonhold.app.answers import (
+    from commonhold.client.async_opening import open_async
+    from commonhold.client.async_session import AsyncCommonhold
+    from commonhold.client.external_values import Resolver
+    from commonhold.client.opening import open_session as open  # noqa: A004 - `commonhold.open` reads like `gzip.open`
+    from commonhold.client.session import Commonhold, Held
+    from commonhold.code.regions.discover import discover
+    from commonhold.code.regions.region import Problem, Region, RegionMap
+    from commonhold.kernel.answers import (
         AcquireAnswer,
         AdoptAnswer,
         CommitAnswer,
@@ -28,16 +35,9 @@ if TYPE_CHECKING:
         Unmerged,
         WaiveAnswer,
     )
-    from commonhold.app.pictures import Change, Status, Who
-    from commonhold.client.async_opening import open_async
-    from commonhold.client.async_session import AsyncCommonhold
-    from commonhold.client.opening import open_session as open  # noqa: A004 - `commonhold.open` reads like `gzip.open`
-    from commonhold.client.resolving import Resolver
-    from commonhold.client.session import Commonhold, Held
-    from commonhold.domain.changeset import Changeset, Edit, LeaseRef, Op, Read
-    from commonhold.domain.clock import Deadline
-    from commonhold.domain.debt import Debt
-    from commonhold.domain.errors import (
+    from commonhold.kernel.changeset import Changeset, Edit, LeaseRef, Op, Read
+    from commonhold.kernel.clock import Deadline
+    from commonhold.kernel.errors import (
         Code,
         CommonholdError,
         InputError,
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
         StoreError,
         UsageError,
     )
-    from commonhold.domain.events import (
+    from commonhold.kernel.events import (
         CommitRefused,
         Committed,
         CommitUndone,
@@ -75,14 +75,14 @@ if TYPE_CHECKING:
         WorkLeft,
         WorkReviewed,
     )
-    from commonhold.domain.keys import Key, Kind, Name, overlaps
-    from commonhold.domain.lease import Base, Conflict, Lease, Waiter, Wish
-    from commonhold.domain.modes import Mode
-    from commonhold.domain.partial_work import Left, PartialWork
-    from commonhold.domain.refusal import Refusal
-    from commonhold.domain.value import Value, Version
-    from commonhold.regions.discover import discover
-    from commonhold.regions.region import Problem, Region, RegionMap
+    from commonhold.kernel.keys import Key, Kind, Name, overlaps
+    from commonhold.kernel.lease import Base, Conflict, Lease, Waiter, Wish
+    from commonhold.kernel.modes import Mode
+    from commonhold.kernel.obligations import Debt
+    from commonhold.kernel.partial_work import Left, PartialWork
+    from commonhold.kernel.pictures import Change, Status, Who
+    from commonhold.kernel.refusals import Refusal
+    from commonhold.kernel.values import Value, Version
 
 __all__ = [
     "AcquireAnswer",
@@ -177,30 +177,30 @@ __version__ = "0.1.0"
 
 # The home module of each name. All are loaded on first use: the command line and hooks must start in milliseconds.
 _HOMES = {
-    "commonhold.app.answers": "AcquireAnswer AdoptAnswer CommitAnswer LeaseAnswer MergedRegion Needed News Next"
+    "commonhold.kernel.answers": "AcquireAnswer AdoptAnswer CommitAnswer LeaseAnswer MergedRegion Needed News Next"
     " Obstacle Piece PutAnswer RegionHash RegionText Repair RepairRegion ReviewAnswer Unmerged WaiveAnswer",
-    "commonhold.app.pictures": "Change Status Who",
+    "commonhold.kernel.pictures": "Change Status Who",
     "commonhold.client.async_session": "AsyncCommonhold",
     "commonhold.client.async_opening": "open_async",
     "commonhold.client.opening": "open",
-    "commonhold.client.resolving": "Resolver",
+    "commonhold.client.external_values": "Resolver",
     "commonhold.client.session": "Commonhold Held",
-    "commonhold.domain.changeset": "Changeset Edit LeaseRef Op Read",
-    "commonhold.domain.clock": "Deadline",
-    "commonhold.domain.debt": "Debt",
-    "commonhold.domain.errors": "Code CommonholdError InputError InternalError RefusedError StoreError UsageError",
-    "commonhold.domain.events": "CommitRefused Committed CommitUndone ContractChange DebtWaived Event FileChange"
+    "commonhold.kernel.changeset": "Changeset Edit LeaseRef Op Read",
+    "commonhold.kernel.clock": "Deadline",
+    "commonhold.kernel.obligations": "Debt",
+    "commonhold.kernel.errors": "Code CommonholdError InputError InternalError RefusedError StoreError UsageError",
+    "commonhold.kernel.events": "CommitRefused Committed CommitUndone ContractChange DebtWaived Event FileChange"
     " LeaseBroken LeaseClaimed LeaseDenied LeaseExpired LeaseGranted LeaseHandedOver LeaseQueued LeaseReleased"
     " LeaseRenewed Leaving Merge Recorded RegionChange ReleaseAsked StateReset ValuePut WaiterLeft WaiterSeen"
     " WorkLeft WorkReviewed",
-    "commonhold.domain.keys": "Key Kind Name overlaps",
-    "commonhold.domain.lease": "Base Conflict Lease Waiter Wish",
-    "commonhold.domain.modes": "Mode",
-    "commonhold.domain.partial_work": "Left PartialWork",
-    "commonhold.domain.refusal": "Refusal",
-    "commonhold.domain.value": "Value Version",
-    "commonhold.regions.discover": "discover",
-    "commonhold.regions.region": "Problem Region RegionMap",
+    "commonhold.kernel.keys": "Key Kind Name overlaps",
+    "commonhold.kernel.lease": "Base Conflict Lease Waiter Wish",
+    "commonhold.kernel.modes": "Mode",
+    "commonhold.kernel.partial_work": "Left PartialWork",
+    "commonhold.kernel.refusals": "Refusal",
+    "commonhold.kernel.values": "Value Version",
+    "commonhold.code.regions.discover": "discover",
+    "commonhold.code.regions.region": "Problem Region RegionMap",
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names.split()}
 

@@ -11,28 +11,28 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from commonhold.adapters import parse_trials
-from commonhold.adapters.files import WorkingTree
-from commonhold.adapters.repository import Repository, find_repository
-from commonhold.adapters.seen import Seen, place_of
-from commonhold.adapters.sqlite.store import SqliteStore
-from commonhold.adapters.system import RandomIds, SystemClock, is_running
-from commonhold.app.ports import Registry, Step, no_step
-from commonhold.app.put_off import PutOff
-from commonhold.app.registry import TableRegistry
-from commonhold.app.service import Service
-from commonhold.app.signs_of_life import SignsOfLife
-from commonhold.app.turns import Turns
-from commonhold.app.use_cases import Surroundings
+from commonhold.api.service import Service
+from commonhold.code.regions.budget import TRIALS
+from commonhold.commits.deferred_changes import DeferredChanges
+from commonhold.commits.turns import Turns
+from commonhold.commits.use_cases import Surroundings
 from commonhold.config import Settings, load_settings
-from commonhold.domain.errors import Code, InputError
-from commonhold.regions.budget import TRIALS
+from commonhold.kernel.errors import Code, InputError
+from commonhold.kernel.ports import Registry, Step, no_step
+from commonhold.leases.registry import TableRegistry
+from commonhold.machine.system import RandomIds, SystemClock, is_running
+from commonhold.reads.heartbeats import Heartbeats
+from commonhold.stores.seen import Seen, place_of
+from commonhold.stores.sqlite.store import SqliteStore
+from commonhold.workspace import parse_trials
+from commonhold.workspace.files import WorkingTree
+from commonhold.workspace.repository import Repository, find_repository
 
 if TYPE_CHECKING:
-    from commonhold.app.checks import Check
-    from commonhold.app.crossing import Insight
-    from commonhold.app.plans import PlansOf
-    from commonhold.app.typing import TypeChecker
+    from commonhold.code.type_checkers import TypeChecker
+    from commonhold.commits.cross_file_admission import Insight
+    from commonhold.commits.plan_sources import PlansOf
+    from commonhold.merging.branches.verification import Check
 
 
 def open_repository(path: str = ".", *, agent: str | None = None, at_step: Step = no_step) -> Service:
@@ -56,8 +56,8 @@ class Shared:
     see: Callable[[], Insight | None] | None = None
     plans_of: PlansOf | None = None
     turns: Turns | None = None
-    signs: SignsOfLife | None = None
-    put_off: PutOff | None = None
+    signs: Heartbeats | None = None
+    put_off: DeferredChanges | None = None
 
 
 def compose(
@@ -96,7 +96,7 @@ def compose(
             is_running,
             shared.plans_of or (lambda own: own),
             shared.turns or Turns(),
-            shared.signs or SignsOfLife(),
+            shared.signs or Heartbeats(),
             shared.put_off,
         ),
         at_step=at_step,
@@ -109,8 +109,8 @@ def reset_state(repository: Repository, by: str) -> bool:
     Raises StoreError, such as `STORE_OWNED` while a daemon serves the repository.
     """
     # Loaded here: it is hardly ever needed.
-    from commonhold.adapters.sqlite.reset import reset  # noqa: PLC0415
-    from commonhold.app.resetting import reset_events  # noqa: PLC0415
+    from commonhold.stores.reset_events import reset_events  # noqa: PLC0415
+    from commonhold.stores.sqlite.reset import reset  # noqa: PLC0415
 
     return reset(repository.state_folder, lambda session: reset_events(session, by), SystemClock().now().wall)
 
@@ -129,9 +129,9 @@ def open_insight(
     checker to use, if that is not one of this process.
     """
     # Loaded here, as below: reading or leasing one file needs no insight into others.
-    from commonhold.adapters.index.index import index_at  # noqa: PLC0415
-    from commonhold.adapters.typecheck import open_checkers  # noqa: PLC0415
-    from commonhold.app.crossing import Insight  # noqa: PLC0415
+    from commonhold.commits.cross_file_admission import Insight  # noqa: PLC0415
+    from commonhold.index.index import index_at  # noqa: PLC0415
+    from commonhold.typecheck import open_checkers  # noqa: PLC0415
 
     if types is None and settings.types == "on":
         types = open_checkers(repository.root)
@@ -142,9 +142,9 @@ def open_insight(
 
 def _tests_of(root: str, command: str, paths: Sequence[str]) -> Check:
     """Return the check that runs the tests at these paths on a copy of the working tree."""
-    from commonhold.adapters.checks import TESTS, CommandCheck  # noqa: PLC0415
-    from commonhold.adapters.git.running import Git  # noqa: PLC0415
-    from commonhold.adapters.git.working_copy import WorkingCopy  # noqa: PLC0415
+    from commonhold.workspace.checks import TESTS, CommandCheck  # noqa: PLC0415
+    from commonhold.workspace.git.process import Git  # noqa: PLC0415
+    from commonhold.workspace.git.working_copy import WorkingCopy  # noqa: PLC0415
 
     return CommandCheck(command.replace(TESTS, shlex.join(paths)), WorkingCopy(Git(root)), worktree=root)
 
@@ -166,14 +166,14 @@ def open_registry(url: str, namespace: str, folder: str) -> Registry:
         return TableRegistry(SqliteStore(url.removeprefix("sqlite:")), SystemClock())
     if scheme in ("postgresql", "postgres"):
         # An extra: psycopg may be missing, and open_postgres says so.
-        from commonhold.adapters.postgres import open_postgres  # noqa: PLC0415
+        from commonhold.stores.postgres import open_postgres  # noqa: PLC0415
 
         tables = open_postgres(url, namespace, seen=seen)
-        from commonhold.adapters.postgres.registry import PostgresRegistry  # noqa: PLC0415
+        from commonhold.stores.postgres.registry import PostgresRegistry  # noqa: PLC0415
 
         return PostgresRegistry(tables)
     if scheme in ("redis", "rediss", "unix"):
-        from commonhold.adapters.redis import open_redis  # noqa: PLC0415 - an extra: redis may be missing
+        from commonhold.stores.redis import open_redis  # noqa: PLC0415 - an extra: redis may be missing
 
         return open_redis(url, namespace, seen=seen)
     raise InputError(

@@ -9,7 +9,10 @@ from functools import lru_cache, partial
 from pathlib import Path
 from typing import Final
 
-from commonhold.app.options import (
+from commonhold.kernel.errors import Code, InputError
+from commonhold.kernel.keys import FILE, pattern_key
+from commonhold.kernel.lease import DEFAULT_TTL_SECONDS, MAX_TTL_SECONDS
+from commonhold.kernel.options import (
     CONTENT_RETENTION_SECONDS,
     DEFAULT_MAX_FILE_BYTES,
     IDLE_SECONDS,
@@ -17,11 +20,8 @@ from commonhold.app.options import (
     Options,
     Release,
 )
-from commonhold.app.policy import Merging, Policies, Policy, Rereading, Suspicion
-from commonhold.domain.errors import Code, InputError
-from commonhold.domain.exhaustion import exhausted
-from commonhold.domain.keys import FILE, pattern_key
-from commonhold.domain.lease import DEFAULT_TTL_SECONDS, MAX_TTL_SECONDS
+from commonhold.kernel.policy import Merging, Policies, Policy, Rereading, Suspicion
+from commonhold.kernel.resource_exhaustion import exhausted
 
 _DAY: Final = 86400.0
 _OWN: Final = "commonhold.toml"
@@ -152,7 +152,7 @@ def origins(root: str, **choices: object) -> dict[str, str]:
 
 def _named_in(path: Path) -> Iterator[str]:
     """Yield the settings that a file names, with any value."""
-    from commonhold.regions.toml import parse_toml  # noqa: PLC0415 - as below
+    from commonhold.code.regions.toml import parse_toml  # noqa: PLC0415 - as below
 
     try:
         tables = parse_toml(_content(path).decode())
@@ -213,7 +213,7 @@ def _said_by(path: Path, content: bytes) -> Settings | str:
     Every call needs them, and most files stay unchanged, including the invalid ones: so both results are cached.
     """
     try:
-        from commonhold.regions.toml import parse_toml  # noqa: PLC0415 - most repositories have no such file
+        from commonhold.code.regions.toml import parse_toml  # noqa: PLC0415 - most repositories have no such file
 
         tables = parse_toml(content.decode())
         if path.name == _OWN:

@@ -10,24 +10,24 @@ import pytest
 ROOT = Path(__file__).parents[2]
 RUN = "import sys; sys.path.insert(0, sys.argv.pop(1)); from importlinter.cli import lint_imports_command as run; run()"
 
-HOUSE = "A room imports only rooms below it"
-PURE = "Pure rooms have no clock, chance, disk, process or network"
+HOUSE = "A package imports only packages below it"
+PURE = "Pure packages have no clock, chance, disk, process or network"
 ACYCLIC = "Siblings do not import each other in a circle"
 
 # What is planted (file: appended text), and the contract that must break.
 VIOLATIONS = {
-    "upwards": (HOUSE, {"domain/planted.py": "import commonhold.regions\n"}),
+    "upwards": (HOUSE, {"kernel/planted.py": "import commonhold.code.regions\n"}),
     "upwards through the SDK": (
         HOUSE,
-        {"domain/planted.py": "import commonhold\n", "__init__.py": "import commonhold.regions\n"},
+        {"kernel/planted.py": "import commonhold\n", "__init__.py": "import commonhold.code.regions\n"},
     ),
-    "a room nobody listed": (HOUSE, {"planted/__init__.py": ""}),
-    "a clock": (PURE, {"regions/planted.py": "import time\n"}),
+    "a package that is not listed": (HOUSE, {"planted/__init__.py": ""}),
+    "a clock": (PURE, {"code/regions/planted.py": "import time\n"}),
     "a circle": (
         ACYCLIC,
         {
-            "domain/planted.py": "import commonhold.domain.keys\n",
-            "domain/keys.py": "import commonhold.domain.planted\n",
+            "kernel/planted.py": "import commonhold.kernel.keys\n",
+            "kernel/keys.py": "import commonhold.kernel.planted\n",
         },
     ),
 }
@@ -45,7 +45,7 @@ def append(file: Path, text: str) -> None:
         stream.write(text)
 
 
-def test_every_room_keeps_to_its_place() -> None:
+def test_every_package_keeps_to_its_place() -> None:
     result = lint_imports(ROOT / "src")
     assert result.returncode == 0, result.stdout + result.stderr
 
@@ -63,6 +63,6 @@ def test_a_planted_violation_is_caught(name: str, tmp_path: Path) -> None:
 
 
 def test_trees_of_python_are_made_in_one_place() -> None:
-    """Elsewhere a parse would fail when another thread makes a tree, see `regions/python_ast.py`."""
+    """Elsewhere a parse would fail when another thread makes a tree, see `code/regions/python_ast.py`."""
     sources = (ROOT / "src/commonhold").rglob("*.py")
     assert [path.name for path in sources if "ast.parse(" in path.read_text()] == ["python_ast.py"]

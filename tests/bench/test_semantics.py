@@ -20,7 +20,7 @@ from bench.semantics.verdicts import Admission, Level
 from tests.bench import semantics_data
 from tests.bench.semantics_data import BILLS, FILES, HISTORY, PRICES, Data
 
-from commonhold.semantics.evidence import Evidence
+from commonhold.code.analysis.evidence import Evidence
 
 ROOT = Path(__file__).parents[2]
 TREE = {path: text.encode() for path, text in FILES.items()}

@@ -3,12 +3,12 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from commonhold.adapters.memory.store import MemoryStore
-from commonhold.adapters.postgres import open_postgres
-from commonhold.adapters.redis import open_redis
-from commonhold.adapters.sqlite.store import SqliteStore
-from commonhold.app.ports import Registry
-from commonhold.app.registry import TableRegistry
+from commonhold.kernel.ports import Registry
+from commonhold.leases.registry import TableRegistry
+from commonhold.stores.memory.store import MemoryStore
+from commonhold.stores.postgres import open_postgres
+from commonhold.stores.redis import open_redis
+from commonhold.stores.sqlite.store import SqliteStore
 from commonhold.testing import FakeClock
 
 

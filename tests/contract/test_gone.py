@@ -10,14 +10,14 @@ import pytest
 from tests.contract.rigs import ServerRig
 from tests.own_tools import Hand, Workshop, commits, workshop
 
-from commonhold.adapters.memory.store import MemoryStore
-from commonhold.app.attendance import GONE_SECONDS
-from commonhold.app.options import IDLE_SECONDS
-from commonhold.app.ports import Registry
-from commonhold.domain.at_work import Proposal
-from commonhold.domain.refusal import Refusal
-from commonhold.domain.slots import SLOT_SECONDS
-from commonhold.regions.region import hash_bytes
+from commonhold.code.regions.region import hash_bytes
+from commonhold.commits.attendance import GONE_SECONDS
+from commonhold.kernel.options import IDLE_SECONDS
+from commonhold.kernel.ports import Registry
+from commonhold.kernel.presence import Proposal
+from commonhold.kernel.refusals import Refusal
+from commonhold.kernel.write_slots import SLOT_SECONDS
+from commonhold.stores.memory.store import MemoryStore
 
 ROUNDS, AT_ONCE = 4, 5
 

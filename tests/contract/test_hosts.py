@@ -10,9 +10,9 @@ from tests.fakes import CountingIds
 from tests.hooked import Agent, House
 from tests.own_tools import commits
 
-from commonhold.app.happenings import Caller, Stance, Swap
-from commonhold.app.options import IDLE_SECONDS, Options
-from commonhold.server import editing
+from commonhold.agents.hook_events import Caller, Stance, Swap
+from commonhold.agents.runtime import editing
+from commonhold.kernel.options import IDLE_SECONDS, Options
 
 SOURCE = "def f():\n    return 1\n\n\ndef g():\n    return 2\n"
 TEN, TWENTY = Swap("a.py", "return 1\n", "return 10\n"), Swap("a.py", "return 2\n", "return 20\n")

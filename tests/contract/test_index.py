@@ -3,22 +3,22 @@
 from hypothesis import given
 from hypothesis import strategies as st
 from tests import strategies
-from tests.unit.domain.desk import A, Desk
-from tests.unit.domain.stories import Step, stories
+from tests.unit.leases.desk import A, Desk
+from tests.unit.leases.stories import Step, stories
 
-from commonhold.adapters.memory.deadlines import Deadlines
-from commonhold.adapters.memory.index import LeaseIndex
-from commonhold.domain.clock import Now, deadline
-from commonhold.domain.commands import Acquire, Command, Leave, Put, Release, Review, Show
-from commonhold.domain.decide import decide
-from commonhold.domain.events import CommitUndone, Recorded
-from commonhold.domain.fold import State
-from commonhold.domain.keys import Key, canonical
-from commonhold.domain.lease import Base
-from commonhold.domain.modes import Mode
-from commonhold.domain.outcomes import Outcome
-from commonhold.domain.partial_work import Left
-from commonhold.domain.value import Version
+from commonhold.kernel.clock import Now, deadline
+from commonhold.kernel.commands import Acquire, Command, Heartbeat, Put, RecordPartialWork, Release, Review
+from commonhold.kernel.events import CommitUndone, Recorded
+from commonhold.kernel.keys import Key, canonical
+from commonhold.kernel.lease import Base
+from commonhold.kernel.modes import Mode
+from commonhold.kernel.outcomes import Outcome
+from commonhold.kernel.partial_work import Left
+from commonhold.kernel.projection import State
+from commonhold.kernel.values import Version
+from commonhold.leases.decide import decide
+from commonhold.stores.memory.deadlines import Deadlines
+from commonhold.stores.memory.index import LeaseIndex
 
 
 def folded(desk: Desk) -> LeaseIndex:
@@ -116,9 +116,9 @@ _commands: st.SearchStrategy[Command[Outcome]] = st.one_of(
     ),
     st.builds(Release, _ids, _names),
     st.builds(Put, strategies.small_keys, _names, st.just("x"), st.integers(0, 3), st.none(), _reads),
-    st.builds(Leave, _ids, _names, st.just((Left("file:a", None, "h"),))),
+    st.builds(RecordPartialWork, _ids, _names, st.just((Left("file:a", None, "h"),))),
     st.builds(Review, _ids, _names, st.just("note")),
-    st.builds(Show, _names),
+    st.builds(Heartbeat, _names),
 )
 
 
@@ -140,7 +140,7 @@ def test_nothing_remains_of_what_has_ended(story: list[Step]) -> None:
     desk = Desk()
     told(desk, story)
     desk.seconds += 1000.0
-    desk.run(Show("anybody"))
+    desk.run(Heartbeat("anybody"))
     index = folded(desk)
     kept = (*vars(index._places).values(), index._deadlines._until, index._deadlines._over, index._of_holder)
     assert not any(kept)
@@ -171,8 +171,8 @@ def test_work_that_is_left_again_under_the_same_lease_is_the_newest() -> None:
         bases = (Base(str(A), None),)
         desk.run(Acquire(lease_id, "acq", "one", "", (A,), Mode.EXCLUSIVE, 60.0, None, None, "/w", bases))
         desk.seconds += 100.0
-        desk.run(Show("sweeper"))
-        desk.run(Leave(lease_id, "one", (Left(str(A), None, text),)))
+        desk.run(Heartbeat("sweeper"))
+        desk.run(RecordPartialWork(lease_id, "one", (Left(str(A), None, text),)))
     assert [(work.lease_id, work.changes[0].now) for work in folded(desk).works()] == [
         ("l2", "first"),
         ("l1", "second"),

@@ -8,14 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from commonhold.adapters.memory.store import MemoryStore
-from commonhold.adapters.sqlite.mirror import MirroredStore
-from commonhold.adapters.sqlite.store import SqliteStore
-from commonhold.app.ports import Store, StoredAnswer, Write
-from commonhold.domain.at_work import Message, Presence, Proposal
-from commonhold.domain.clock import Deadline
-from commonhold.domain.debt import Debt
-from commonhold.domain.events import (
+from commonhold.kernel.clock import Deadline
+from commonhold.kernel.events import (
     CommitRefused,
     Committed,
     DebtWaived,
@@ -25,18 +19,24 @@ from commonhold.domain.events import (
     LeaseQueued,
     ValuePut,
 )
-from commonhold.domain.lease import Base, Lease, Waiter
-from commonhold.domain.modes import Mode
-from commonhold.domain.outcomes import Noted
-from commonhold.domain.read_set import Overtaken, Overtaking, Sighting
-from commonhold.domain.refusal import Refusal
+from commonhold.kernel.lease import Base, Lease, Waiter
+from commonhold.kernel.modes import Mode
+from commonhold.kernel.obligations import Debt
+from commonhold.kernel.outcomes import Acknowledged
+from commonhold.kernel.ports import Store, StoredAnswer, Write
+from commonhold.kernel.presence import Message, Presence, Proposal
+from commonhold.kernel.read_set import Overtaking, Sighting, StaleRead
+from commonhold.kernel.refusals import Refusal
+from commonhold.stores.memory.store import MemoryStore
+from commonhold.stores.sqlite.mirror import MirroredStore
+from commonhold.stores.sqlite.store import SqliteStore
 
 REFUSED = CommitRefused("one", "", Refusal.PARSE_INVALID, (), "")
 LEASE = Lease("l1", 1, "one", "", ("account:1",), Mode.SHARED, "acq", 0.0, Deadline("boot-1", 60.0, 60.0))
 WRITES = (Write("a.py", None, "a" * 64, None, 0o644),)
 HASHES = tuple(letter * 64 for letter in "abc")
-ANSWER = StoredAnswer("asked", Noted())
-OVERTAKEN = Overtaken("one", "/w", "file:a.py#f", HASHES[0], HASHES[1], (Overtaking(7, "two", "why", "what"),), 3, 3)
+ANSWER = StoredAnswer("asked", Acknowledged())
+OVERTAKEN = StaleRead("one", "/w", "file:a.py#f", HASHES[0], HASHES[1], (Overtaking(7, "two", "why", "what"),), 3, 3)
 
 PRESENCE = Presence("one", "/w", "mend it", "7:1", 1.0, 2.0)
 MESSAGE = Message("one", "/w", "your lines of a.py were replaced", "two", 1.0)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from tests.crashes.disk import Deed, Image, Mark, read_tree
 
-from commonhold.domain.events import Recorded
+from commonhold.kernel.events import Recorded
 
 STATE = ".commonhold"
 

@@ -8,8 +8,8 @@ from unittest.mock import patch
 
 from tests.fakes import CountingIds, FakeClock
 
-from commonhold.adapters.system import RandomIds, SystemClock
-from commonhold.domain.clock import Now
+from commonhold.kernel.clock import Now
+from commonhold.machine.system import RandomIds, SystemClock
 
 TICK: Final = 0.125
 

@@ -23,12 +23,12 @@ from tests.crashes.story import transactions_marked
 from tests.e2e.crashing_commit import Killer
 
 from commonhold import Changeset, Edit, Op
-from commonhold.adapters.sqlite import store
-from commonhold.adapters.sqlite.session import SqliteSession
-from commonhold.app.answers import Answer
-from commonhold.app.service import Service
+from commonhold.api.service import Service
 from commonhold.bootstrap import open_repository
-from commonhold.domain.events import LeaseGranted
+from commonhold.kernel.answers import Answer
+from commonhold.kernel.events import LeaseGranted
+from commonhold.stores.sqlite import store
+from commonhold.stores.sqlite.session import SqliteSession
 
 NEVER: Final = 1_000_000
 OLD: Final[Image] = {"a.py": b"def f():\n    return 'old'\n", "c.txt": b"moved\n", "pkg": None, "pkg/b.txt": b"old\n"}

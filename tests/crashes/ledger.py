@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any, Final
 
-from commonhold.adapters.sqlite.session import SqliteSession
-from commonhold.domain.events import Recorded
-from commonhold.domain.fold import fold
+from commonhold.kernel.events import Recorded
+from commonhold.kernel.projection import fold
+from commonhold.stores.sqlite.session import SqliteSession
 
 WHOLE: Final = 1_000_000
 TABLES: Final = "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name"

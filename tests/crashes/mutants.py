@@ -3,9 +3,9 @@
 from collections.abc import Iterable
 from typing import Final
 
-from commonhold.adapters.sqlite.session import SqliteSession
-from commonhold.app.ports import Journal, StoredAnswer, Write
-from commonhold.domain.events import Event
+from commonhold.kernel.events import Event
+from commonhold.kernel.ports import Journal, StoredAnswer, Write
+from commonhold.stores.sqlite.session import SqliteSession
 
 
 class AnswersApart(SqliteSession):

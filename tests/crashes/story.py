@@ -23,14 +23,14 @@ from tests.crashes.ledger import fingerprint, log_of
 from tests.crashes.recorder import Recorder, recording
 
 from commonhold import Changeset, Edit, Op, bootstrap
-from commonhold.adapters.repository import find_repository
-from commonhold.adapters.sqlite.mirror import MirroredStore
-from commonhold.adapters.sqlite.session import SqliteSession
-from commonhold.adapters.sqlite.store import SqliteStore
-from commonhold.app.service import Service
-from commonhold.app.turns import Turns
+from commonhold.api.service import Service
 from commonhold.bootstrap import Shared, compose, open_repository
+from commonhold.commits.turns import Turns
 from commonhold.config import load_settings
+from commonhold.stores.sqlite.mirror import MirroredStore
+from commonhold.stores.sqlite.session import SqliteSession
+from commonhold.stores.sqlite.store import SqliteStore
+from commonhold.workspace.repository import find_repository
 
 AGENTS: Final = ("ann", "bob")
 KEYS: Final = (*(f"account:{number}" for number in range(12)), "customer:acme:in", "a.py#f", "pkg/")

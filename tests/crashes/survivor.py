@@ -12,11 +12,11 @@ from tests.crashes.chronicle import STATE, Chronicle, Expected, files_of
 from tests.crashes.disk import Image
 from tests.crashes.ledger import WHOLE, damage, disagreements, fingerprint, log_of
 
-from commonhold.adapters.sqlite.session import SqliteSession
-from commonhold.adapters.sqlite.store import SqliteStore
 from commonhold.bootstrap import open_repository
-from commonhold.domain.errors import Code, CommonholdError, StoreError
-from commonhold.domain.events import Committed
+from commonhold.kernel.errors import Code, CommonholdError, StoreError
+from commonhold.kernel.events import Committed
+from commonhold.stores.sqlite.session import SqliteSession
+from commonhold.stores.sqlite.store import SqliteStore
 
 STAGED: Final = ".commonhold-"
 

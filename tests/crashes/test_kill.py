@@ -21,10 +21,10 @@ from tests.crashes.ledger import damage, disagreements, fingerprint, log_of
 from tests.crashes.survey import lay_out
 from tests.crashes.survivor import Wound
 
-from commonhold.adapters.sqlite.session import SqliteSession
-from commonhold.adapters.sqlite.store import SqliteStore
 from commonhold.bootstrap import open_repository
-from commonhold.domain.events import Committed, Event, LeaseGranted, LeaseReleased, LeaseRenewed, Recorded, holder_of
+from commonhold.kernel.events import Committed, Event, LeaseGranted, LeaseReleased, LeaseRenewed, Recorded, holder_of
+from commonhold.stores.sqlite.session import SqliteSession
+from commonhold.stores.sqlite.store import SqliteStore
 
 PROJECT: Final = Path(__file__).parents[2]
 KILLED: Final = -9

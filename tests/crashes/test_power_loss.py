@@ -24,8 +24,8 @@ from tests.crashes.story import BEFORE, DAEMON, STEPS
 from tests.crashes.survey import CrashState, Finding, crash_states, lay_out, survey
 from tests.crashes.survivor import STAGED, Wound
 
-from commonhold.adapters.sqlite.mark import HEAD
-from commonhold.adapters.sqlite.store import SqliteStore
+from commonhold.stores.sqlite.last_event_mark import HEAD
+from commonhold.stores.sqlite.store import SqliteStore
 
 PROJECT: Final = Path(__file__).parents[2]
 STORIES: Final = range(4)

@@ -14,7 +14,7 @@ from commonhold.cli.explanations import ERRORS, REFUSALS, Explanation
 from commonhold.cli.program import cli
 from commonhold.cli.setting_meanings import MEANINGS as SETTINGS
 from commonhold.config import Settings
-from commonhold.domain.events import KINDS
+from commonhold.kernel.events import KINDS
 
 REFERENCE = Path(__file__).parents[2] / "docs" / "reference.md"
 BLOCK = re.compile(r"(<!-- begin (\w+) -->\n).*?(<!-- end \2 -->)", re.DOTALL)

@@ -3,10 +3,9 @@
 import re
 from pathlib import Path
 
-from commonhold.agents import tools
+from commonhold.agents import hook_events, tools
 from commonhold.agents.agent import Agent
-from commonhold.app import happenings
-from commonhold.app.happenings import AboutToEdit, Ends, Manner, Response, Stance, Swap
+from commonhold.agents.hook_events import AboutToEdit, Ends, Manner, Response, Stance, Swap
 
 ROOT = Path(__file__).parents[2]
 TEXT = (ROOT / "docs" / "adding-an-agent.md").read_text(encoding="utf-8")
@@ -28,7 +27,7 @@ def test_the_example_is_an_agent() -> None:
 def test_what_it_names_is_there() -> None:
     known = {"name", "title", "trouble", "refuse", "Unreadable", "wraps_shells", "shuts_off_shells"}
     words = set(re.findall(r"`(\w+)`", TEXT)) - known
-    assert {word for word in words if not hasattr(tools, word) and not hasattr(happenings, word)} == set()
+    assert {word for word in words if not hasattr(tools, word) and not hasattr(hook_events, word)} == set()
     files = set(re.findall(r"`((?:src|tests|agents|app)/[\w./]+)`", TEXT))
     missing = {file for file in files if not (ROOT / file).exists() and not (ROOT / "src/commonhold" / file).exists()}
     assert missing <= {"tests/agents/payloads/NAME/"}

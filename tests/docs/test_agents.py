@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from commonhold.agents.calling import Ways
+from commonhold.agents.hook_commands import Ways
 from commonhold.agents.setup import Level
 from commonhold.agents.setups import SETUPS
 
 TEXT = (Path(__file__).parents[2] / "docs" / "agents.md").read_text(encoding="utf-8")
-WAYS = Ways("/python", "/knock.py", "/socket", wrapper="/w", codex_root="/w")
+WAYS = Ways("/python", "/hook_program.py", "/socket", wrapper="/w", codex_root="/w")
 
 
 def cells(table: str) -> dict[str, list[str]]:

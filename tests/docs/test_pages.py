@@ -16,8 +16,8 @@ from tests.docs.test_reference import check_same_form
 from tests.e2e.cli_driver import git
 
 import commonhold
-from commonhold.app.histories import Obstacle
-from commonhold.app.trying import CHECK_SECONDS, MOST_TRIED
+from commonhold.merging.branches.candidate_verification import CHECK_SECONDS, MOST_TRIED
+from commonhold.merging.branches.histories import Obstacle
 from commonhold.merging.verdict import Reason, Verdict
 from commonhold.server.tools import TOOLS, call
 

@@ -11,13 +11,16 @@ import pytest
 from tests.docs.blocks import BLOCK, BLOCKS, REFERENCE, renewed
 from tests.e2e.cli_driver import SAMPLE, call, git, make_repository
 
+from commonhold.api.wire.changesets import changeset
 from commonhold.cli.commands import COMMANDS
 from commonhold.cli.exit_status import FAMILIES, MEANINGS, status_of
 from commonhold.cli.explanations import ERRORS, EXPLANATIONS, REFUSALS
 from commonhold.client.opening import open_session
+from commonhold.code.regions import languages
+from commonhold.code.regions.region import hash_bytes
 from commonhold.config import Settings
-from commonhold.domain.changeset import Op
-from commonhold.domain.errors import (
+from commonhold.kernel.changeset import Op
+from commonhold.kernel.errors import (
     Code,
     CommonholdError,
     InputError,
@@ -26,11 +29,8 @@ from commonhold.domain.errors import (
     StoreError,
     UsageError,
 )
-from commonhold.domain.events import KINDS
-from commonhold.domain.refusal import Refusal
-from commonhold.regions import languages
-from commonhold.regions.region import hash_bytes
-from commonhold.wire.changesets import changeset
+from commonhold.kernel.events import KINDS
+from commonhold.kernel.refusals import Refusal
 
 TEXT = REFERENCE.read_text(encoding="utf-8")
 EXAMPLE = re.compile(r"```json (\w+)\n(.*?)```", re.DOTALL)

@@ -6,12 +6,12 @@ import signal
 import sys
 
 from commonhold import Changeset, Edit, Op
-from commonhold.app.service import Service
+from commonhold.api.service import Service
 from commonhold.bootstrap import open_repository
-from commonhold.regions.region import hash_bytes
+from commonhold.code.regions.region import hash_bytes
 
 # What a commit loads on the way is loaded once for all children: it writes nothing, and would be two points in three.
-for name in ("app.writing", "app.attendance", "adapters.index", "adapters.typecheck"):
+for name in ("commits.write_use_cases", "commits.attendance", "index", "typecheck"):
     importlib.import_module(f"commonhold.{name}")
 
 READ = "A = 'old'\nB = 0\nC = 'old'\n"

@@ -16,8 +16,8 @@ from typing import Any, Final, Self
 from tests.patience import PATIENCE_SECONDS, until
 
 import commonhold
-from commonhold.adapters import daemon_place
-from commonhold.wire import calls
+from commonhold.api.wire import calls
+from commonhold.workspace import daemon_files
 
 CLIENT: Final = Path(__file__).with_name("daemon_client.py")
 
@@ -36,17 +36,17 @@ class Place:
     @property
     def address(self) -> str:
         """Where the daemon listens."""
-        return daemon_place.address(str(self.state))
+        return daemon_files.address(str(self.state))
 
     @property
     def is_served(self) -> bool:
         """Whether a daemon lives."""
-        return daemon_place.is_running(str(self.state))
+        return daemon_files.is_running(str(self.state))
 
     @property
     def pid(self) -> int:
         """Its process."""
-        found = daemon_place.pid(str(self.state))
+        found = daemon_files.pid(str(self.state))
         assert found is not None
         return found
 
@@ -76,7 +76,7 @@ class Place:
         """End whatever daemon serves, wait until it is gone, and take its socket away, which may be outside."""
         # Whoever only looks whether a daemon lives holds its lock for a moment, too, and is none.
         while self.is_served or self._begun():
-            served = daemon_place.pid(str(self.state))
+            served = daemon_files.pid(str(self.state))
             for each in {*self._begun(), *([served] if served is not None else ())}:
                 with suppress(ProcessLookupError):
                     os.kill(each, signal.SIGCONT)

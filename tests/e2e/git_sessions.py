@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from commonhold.app.service import Service
+from commonhold.agents.git.calls import GitCalls
+from commonhold.api.service import Service
 from commonhold.bootstrap import open_repository
-from commonhold.regions.region import hash_bytes
-from commonhold.server.git_calls import GitCalls
+from commonhold.code.regions.region import hash_bytes
 
 IDENTITY = {
     f"GIT_{who}_{what}": value

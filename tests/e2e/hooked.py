@@ -13,11 +13,11 @@ from typing import Any, Final
 from tests.e2e.daemon_process import Serving
 from tests.patience import until
 
-from commonhold.adapters.daemon_place import http_address
-from commonhold.client import knock
+from commonhold.client import hook_program
+from commonhold.workspace.daemon_files import http_address
 
 DAEMON: Final = Path(__file__).with_name("hooked_daemon.py")
-KNOCK: Final = knock.__file__
+KNOCK: Final = hook_program.__file__
 
 
 @dataclass

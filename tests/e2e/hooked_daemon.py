@@ -7,14 +7,14 @@ import time
 from pathlib import Path
 from typing import Any
 
-from commonhold.adapters.repository import Repository
 from commonhold.agents.agent import Agent, Payload, Reply, Unreadable
-from commonhold.app.happenings import AboutToEdit, Caller, Happening, Response, Stance
-from commonhold.domain.errors import Code, StoreError
-from commonhold.server import behind, http
+from commonhold.agents.hook_events import AboutToEdit, Caller, Happening, Response, Stance
+from commonhold.agents.runtime.questions import Route
+from commonhold.agents.runtime.under_way import UnderWay
+from commonhold.kernel.errors import Code, StoreError
+from commonhold.server import http, http_runtime
 from commonhold.server.daemon.lifetime import Times, serve
-from commonhold.server.questions import Route
-from commonhold.server.under_way import UnderWay
+from commonhold.workspace.repository import Repository
 
 CROWD = 24
 LONGEST = 100.0
@@ -77,7 +77,7 @@ class Attendants:
 
 
 if __name__ == "__main__":
-    vars(behind).update(
+    vars(http_runtime).update(
         AGENTS={"probe": Agent("probe", "Probe", read, write, refuse)},
         Attendants=Attendants,
     )

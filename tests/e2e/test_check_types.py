@@ -11,10 +11,10 @@ import pytest
 from tests.e2e.branches import Files, state, two_branches
 from tests.e2e.cli_driver import Call, Outcome, call
 
-from commonhold.adapters.git.scratch import TreeCopy
-from commonhold.adapters.typecheck import CopyCheckers, Patience
-from commonhold.app.typing import TypeReport
-from commonhold.domain.errors import Code, StoreError
+from commonhold.code.type_checkers import TypeReport
+from commonhold.kernel.errors import Code, StoreError
+from commonhold.typecheck import CopyCheckers, Patience
+from commonhold.workspace.git.scratch import TreeCopy
 
 LIB = "def price(value: int) -> int:\n    return value * 2\n"
 APP = "from lib import price\n\n\ndef total(items: list[int]) -> int:\n    return sum(price(each) for each in items)\n"
@@ -184,7 +184,7 @@ def test_a_missing_checker_is_one_notice(tmp_path: Path, check: Call, monkeypatc
     """And nothing is copied for it."""
     repository(tmp_path, WORDED, MORE)
     for module in ("copied", "checker"):
-        monkeypatch.setattr(f"commonhold.adapters.typecheck.{module}.locate", lambda *_: None)
+        monkeypatch.setattr(f"commonhold.typecheck.{module}.locate", lambda *_: None)
     monkeypatch.setattr(CopyCheckers, "_copy", None)
     done = check()
     assert kinds(done) == {"suspicion"}
@@ -197,8 +197,8 @@ def test_one_that_says_nothing_degrades(tmp_path: Path, check: Call, monkeypatch
     program = tmp_path / "deaf"
     program.write_text("#!/bin/sh\nexec sleep 60\n", encoding="utf-8")
     program.chmod(0o755)
-    monkeypatch.setattr("commonhold.adapters.typecheck.checker.locate", lambda *_: str(program))
-    monkeypatch.setattr("commonhold.adapters.typecheck.copied.PATIENCE", Patience(0.2, 0.2))
+    monkeypatch.setattr("commonhold.typecheck.checker.locate", lambda *_: str(program))
+    monkeypatch.setattr("commonhold.typecheck.copied_files.PATIENCE", Patience(0.2, 0.2))
     done = check()
     assert kinds(done) == {"suspicion"}
     (notice,) = done.json["notices"]

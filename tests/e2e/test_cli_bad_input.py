@@ -389,7 +389,7 @@ def test_a_defect_of_ours_is_called_one(run: Call, monkeypatch: pytest.MonkeyPat
     def fail(*_: object, **__: object) -> None:
         raise ZeroDivisionError("\x1b")
 
-    monkeypatch.setattr("commonhold.app.queries.Queries.status", fail)
+    monkeypatch.setattr("commonhold.commits.queries.Queries.status", fail)
     done = run("status")
     assert done.status == 5
     assert "please report it" in done.err
@@ -404,7 +404,7 @@ def test_an_interrupt_that_comes_out_wrapped(run: Call, monkeypatch: pytest.Monk
     def fail(*_: object, **__: object) -> None:
         raise RuntimeError from KeyboardInterrupt()
 
-    monkeypatch.setattr("commonhold.app.queries.Queries.status", fail)
+    monkeypatch.setattr("commonhold.commits.queries.Queries.status", fail)
     done = run("status")
     assert done.status == 130
     assert done.err.startswith("interrupted: ")

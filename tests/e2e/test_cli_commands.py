@@ -330,7 +330,8 @@ def test_help_and_version_load_nothing_heavy(root: Path) -> None:
 def test_explaining_does_not_load_the_service(root: Path) -> None:
     code = (
         "import sys; from commonhold.cli.program import main; main(['explain']); main(['explain', 'USAGE', '--json']);"
-        "main(['exit-codes', '--json']); sys.exit(bool({'apsw', 'tree_sitter', 'commonhold.app'} & set(sys.modules)))"
+        "main(['exit-codes', '--json']); "
+        "sys.exit(bool({'apsw', 'tree_sitter', 'commonhold.commits'} & set(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=root, check=False, capture_output=True)
     assert done.returncode == 0, done

@@ -10,12 +10,12 @@ import apsw
 import pytest
 from tests.e2e.cli_driver import Call, git, immutable, mounted
 
-from commonhold.adapters.probes import machine, mounts
-from commonhold.adapters.probes.finding import ok
-from commonhold.adapters.probes.mounts import file_system, kind_of
-from commonhold.adapters.sqlite.store import SqliteStore
-from commonhold.app.ports import Write
 from commonhold.bootstrap import open_repository
+from commonhold.diagnostics import machine, mounts
+from commonhold.diagnostics.finding import ok
+from commonhold.diagnostics.mounts import file_system, kind_of
+from commonhold.kernel.ports import Write
+from commonhold.stores.sqlite.store import SqliteStore
 
 CHECKS = {
     *(

@@ -8,7 +8,7 @@ from tests.e2e.cli_driver import Call, Outcome
 from tests.e2e.test_cli_commands import next_words
 
 from commonhold.client.opening import open_session
-from commonhold.domain.slots import slot_of
+from commonhold.kernel.write_slots import slot_of
 
 NEW_ONE = b"def one():\n    return os.linesep\n"
 

@@ -16,8 +16,8 @@ from tests.e2e.cli_driver import Call, process
 from tests.patience import until
 
 import commonhold
-from commonhold.cli import running
-from commonhold.client import holding
+from commonhold.cli import run_under_lease
+from commonhold.client import lease_keeper
 
 pytestmark = pytest.mark.slow
 SHOW = (
@@ -219,8 +219,8 @@ def test_when_the_lease_is_lost_the_command_is_ended(root: Path) -> None:
 
 
 def test_a_command_that_does_not_listen_is_killed(root: Path, run: Call, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(running, "GRACE_SECONDS", 0.2)
-    monkeypatch.setattr(holding, "RENEWALS", 600)
+    monkeypatch.setattr(run_under_lease, "GRACE_SECONDS", 0.2)
+    monkeypatch.setattr(lease_keeper, "RENEWALS", 600)
 
     def end_when_it_is_deaf() -> None:
         until((root / "deaf").exists)
@@ -236,16 +236,16 @@ def test_a_command_that_does_not_listen_is_killed(root: Path, run: Call, monkeyp
 def test_a_command_that_ended_just_when_the_lease_was_lost_is_not_taken_for_done(
     root: Path, run: Call, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(running, "_LOOK_SECONDS", 3600.0)
-    monkeypatch.setattr(holding, "RENEWALS", 600)
-    renewed = holding.Grip.renewed
+    monkeypatch.setattr(run_under_lease, "_LOOK_SECONDS", 3600.0)
+    monkeypatch.setattr(lease_keeper, "RENEWALS", 600)
+    renewed = lease_keeper.LeaseHandle.renewed
 
-    def noted(grip: holding.Grip, answer: commonhold.LeaseAnswer, asked_at: float) -> None:
+    def noted(grip: lease_keeper.LeaseHandle, answer: commonhold.LeaseAnswer, asked_at: float) -> None:
         renewed(grip, answer, asked_at)
         if answer.lease is None:
             (root / "lost").touch()
 
-    monkeypatch.setattr(holding.Grip, "renewed", noted)
+    monkeypatch.setattr(lease_keeper.LeaseHandle, "renewed", noted)
     ending = threading.Thread(target=end_by_force, args=(root,))
     ending.start()
     until_lost = "while [ ! -e lost ]; do sleep 0.05; done"

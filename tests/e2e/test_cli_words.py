@@ -13,12 +13,12 @@ import click
 import pytest
 from tests.e2e.cli_driver import Call, git, process, snapshot
 
-from commonhold.adapters.sqlite.store import SqliteStore
-from commonhold.app.ports import Write
 from commonhold.cli import output, region_words
 from commonhold.cli.command import Command, Group
 from commonhold.cli.commands import COMMANDS
 from commonhold.cli.program import cli
+from commonhold.kernel.ports import Write
+from commonhold.stores.sqlite.store import SqliteStore
 
 NEW_ONE = b"def one():\n    return os.linesep\n"
 

@@ -11,7 +11,7 @@ import pytest
 from tests.e2e.crashing_commit import READ
 
 import commonhold
-from commonhold.domain.events import Committed, CommitUndone
+from commonhold.kernel.events import Committed, CommitUndone
 
 SCRIPT = Path(__file__).with_name("crashing_commit.py")
 NEVER = 10_000

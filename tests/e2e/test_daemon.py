@@ -16,11 +16,11 @@ from tests.e2e.daemon_process import Raw, Serving, client, kept, place, serving
 from tests.patience import PATIENCE_SECONDS, until
 
 import commonhold
-from commonhold.adapters import daemon_place
-from commonhold.adapters.repository import Repository
-from commonhold.adapters.sqlite.store import SqliteStore
 from commonhold.client import daemon as beginning
-from commonhold.domain.errors import Code, InputError, StoreError
+from commonhold.kernel.errors import Code, InputError, StoreError
+from commonhold.stores.sqlite.store import SqliteStore
+from commonhold.workspace import daemon_files
+from commonhold.workspace.repository import Repository
 
 pytestmark = pytest.mark.slow
 
@@ -70,15 +70,15 @@ def test_who_looks_whether_it_lives_does_not_keep_it_from_beginning(
     root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A look takes the lock for a moment."""
-    monkeypatch.setattr(daemon_place, "CLAIM_SECONDS", PATIENCE_SECONDS)
+    monkeypatch.setattr(daemon_files, "CLAIM_SECONDS", PATIENCE_SECONDS)
     state = root / ".git/commonhold"
     state.mkdir()
-    path = Path(daemon_place.lock_path(str(state)))
+    path = Path(daemon_files.lock_path(str(state)))
     with path.open("w") as looking:
         fcntl.flock(looking, fcntl.LOCK_SH)
         letting_go = threading.Timer(0.1, fcntl.flock, (looking, fcntl.LOCK_UN))
         letting_go.start()
-        os.close(daemon_place.claim(str(state)))
+        os.close(daemon_files.claim(str(state)))
         letting_go.join()
 
 
@@ -86,17 +86,17 @@ def test_whoever_has_the_claim_is_known_from_its_first_moment_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whoever had it before may have left a longer number."""
-    Path(daemon_place.lock_path(str(tmp_path))).write_text("99999999999\n")
+    Path(daemon_files.lock_path(str(tmp_path))).write_text("99999999999\n")
     seen: list[int | None] = []
     step = os.ftruncate
 
     def looked(descriptor: int, length: int) -> None:
-        seen.append(daemon_place.pid(str(tmp_path)))
+        seen.append(daemon_files.pid(str(tmp_path)))
         step(descriptor, length)
 
     monkeypatch.setattr(os, "ftruncate", looked)
-    os.close(daemon_place.claim(str(tmp_path)))
-    assert [*seen, daemon_place.pid(str(tmp_path))] == [os.getpid()] * 2
+    os.close(daemon_files.claim(str(tmp_path)))
+    assert [*seen, daemon_files.pid(str(tmp_path))] == [os.getpid()] * 2
 
 
 def test_it_ends_when_nobody_needs_it(root: Path) -> None:

@@ -16,7 +16,7 @@ from tests.patience import until
 
 import commonhold
 from commonhold import Changeset, Code, Commonhold, CommonholdError, Edit, Op
-from commonhold.wire import calls
+from commonhold.api.wire import calls
 
 pytestmark = pytest.mark.slow
 

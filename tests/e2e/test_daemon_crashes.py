@@ -15,10 +15,10 @@ from tests.e2e.daemon_process import Place, client, place, serving
 from tests.patience import until
 
 from commonhold import LeaseGranted, LeaseReleased
-from commonhold.adapters.repository import find_repository
-from commonhold.client import holding
+from commonhold.client import lease_keeper
 from commonhold.client.daemon import start as begin_daemon
-from commonhold.domain.events import ValuePut
+from commonhold.kernel.events import ValuePut
+from commonhold.workspace.repository import find_repository
 
 pytestmark = pytest.mark.slow
 WORKERS = 8
@@ -98,7 +98,7 @@ def test_who_waits_keeps_its_place_when_the_daemon_dies(root: Path) -> None:
 
 
 def test_a_held_lease_outlives_the_daemon(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(holding, "RENEWALS", 300)
+    monkeypatch.setattr(lease_keeper, "RENEWALS", 300)
     with ExitStack() as stack:
         first = stack.enter_context(serving(root))
         hold = stack.enter_context(first.session("ann"))

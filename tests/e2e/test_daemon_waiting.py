@@ -14,7 +14,7 @@ from tests.patience import until
 
 import commonhold
 from commonhold import Commonhold, LeaseGranted
-from commonhold.client.channel import Nearest
+from commonhold.client.channel import FallbackTransport
 
 pytestmark = pytest.mark.slow
 KEYS = ["account:1", "a.py#one", "a.py"]
@@ -45,15 +45,15 @@ def test_who_waits_is_woken_by_the_release_and_asked_only_once(
 ) -> None:
     """No polling: one request goes out, and its answer is the grant."""
     asked: list[str] = []
-    call = Nearest.call
+    call = FallbackTransport.call
 
-    def counted(self: Nearest, name: str, arguments: Any, named: Any) -> Any:
+    def counted(self: FallbackTransport, name: str, arguments: Any, named: Any) -> Any:
         asked.append(name)
         return call(self, name, arguments, named)
 
     with serving(root) as daemon, daemon.session("ann") as ann, daemon.session("bob") as bob:
         lease_id = held(ann, key)
-        monkeypatch.setattr(Nearest, "call", counted)
+        monkeypatch.setattr(FallbackTransport, "call", counted)
         answers: list[commonhold.AcquireAnswer] = []
         waiting = threading.Thread(target=lambda: answers.append(bob.acquire(key, wait_seconds=60.0)))
         waiting.start()

@@ -13,13 +13,13 @@ from tests.e2e.daemon_process import place
 from tests.unit.agents.captured import FILES, name_of, payload_in
 
 import commonhold
-from commonhold.adapters.repository import find_repository
+from commonhold.agents.hook_runtime import HookRuntime
 from commonhold.agents.registry import AGENTS
-from commonhold.server import editing
-from commonhold.server.attendants import Attendants
-from commonhold.server.calls_seen import CallsSeen
-from commonhold.server.hooks import Hooks
+from commonhold.agents.runtime import editing
+from commonhold.agents.runtime.calls_seen import CallsSeen
+from commonhold.agents.runtime.hooks import Hooks
 from commonhold.server.http import _in_parts
+from commonhold.workspace.repository import find_repository
 
 pytestmark = pytest.mark.slow
 SEED, EACH = 6, 8
@@ -42,7 +42,7 @@ def hooks(root: Path) -> Iterator[Hooks]:
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(editing, "PATIENCE_SECONDS", 0.0)
         patched.setattr(editing, "SLOT_PATIENCE_SECONDS", 0.0)
-        attendants = Attendants(find_repository(str(root)), set())
+        attendants = HookRuntime(find_repository(str(root)), set())
         yield Hooks(AGENTS, attendants.attend, CallsSeen())
         attendants.close()
 

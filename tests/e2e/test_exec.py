@@ -20,13 +20,13 @@ from tests.e2e.cli_driver import GIT, make_repository
 from tests.e2e.daemon_process import Serving, kept, place, serving
 from tests.patience import until
 
-from commonhold.adapters.daemon_place import http_address
-from commonhold.adapters.sandbox.probing import offered
-from commonhold.app.held_for import HELD_FOR_TURN
+from commonhold.agents.git.session_indexes import programs
 from commonhold.client.launcher import launching
-from commonhold.domain.changeset import Changeset, Edit, Op
-from commonhold.domain.events import Committed
-from commonhold.server.git_homes import programs
+from commonhold.kernel.changeset import Changeset, Edit, Op
+from commonhold.kernel.events import Committed
+from commonhold.kernel.purposes import HELD_FOR_TURN
+from commonhold.workspace.daemon_files import http_address
+from commonhold.workspace.sandbox.probing import offered
 
 pytestmark = pytest.mark.slow
 can_mount = pytest.mark.skipif(not offered().is_enforced, reason="nothing can be mounted here")

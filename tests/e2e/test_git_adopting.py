@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from tests.e2e.git_sessions import IDENTITY, Checkout, make_checkout
 
-from commonhold.domain.events import Committed
+from commonhold.kernel.events import Committed
 
 ANN, BOB, CAT = "claude:ann", "codex:bob", "gemini:cat"
 CODE = "def one():\n    return 1\n\n\ndef two():\n    return 2\n"

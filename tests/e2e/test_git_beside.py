@@ -38,7 +38,7 @@ def test_many_commit_at_once(tmp_path: Path) -> None:
 
 
 def test_a_lock_that_a_stranger_left_fails_nobody(checkout: Checkout, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("commonhold.adapters.git.indexes._LOCK_SECONDS", 0.0)
+    monkeypatch.setattr("commonhold.workspace.git.indexes._LOCK_SECONDS", 0.0)
     lock = checkout.root / ".git" / "index.lock"
     lock.touch()
     checkout.edit(ANN, "a.txt", "ann\n")

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from tests.e2e.git_sessions import Checkout, make_checkout
 
-from commonhold.server import git_calls
+from commonhold.agents.git import calls as git_calls
 
 ANN, BOB = "claude:ann", "codex:bob"
 CODE = "import os\n\n\ndef a():\n    return 1\n\n\ndef b():\n    return 2\n"

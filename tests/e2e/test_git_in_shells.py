@@ -11,8 +11,8 @@ from tests.e2e.cli_driver import GIT
 from tests.e2e.daemon_process import Serving, serving
 from tests.e2e.git_sessions import IDENTITY, make_checkout
 
-from commonhold.adapters.daemon_place import http_address
 from commonhold.client.launcher import launching
+from commonhold.workspace.daemon_files import http_address
 
 ANN, BOB = "claude:ann", "codex:bob"
 pytestmark = pytest.mark.slow

@@ -9,10 +9,10 @@ from functools import cache
 
 import pytest
 
-from commonhold.app.git_options import VALUED
-from commonhold.app.git_risks import RISKY
-from commonhold.app.git_words import EXACT, Valued
-from commonhold.app.git_writes import COMMITTING
+from commonhold.shell.git_options import VALUED
+from commonhold.shell.git_risks import RISKY
+from commonhold.shell.git_words import EXACT, Valued
+from commonhold.shell.git_writes import COMMITTING
 
 INNER = {
     "reflog": ("delete", "expire"),

@@ -14,7 +14,7 @@ import pytest
 from tests.e2e.git_sessions import Checkout, make_checkout
 from tests.patience import until
 
-from commonhold.server import git_private
+from commonhold.agents.git import private_trees
 
 ANN, BOB = "claude:ann", "codex:bob"
 FILES = {f"pkg/m{number}.py": f"value = {number}\n" for number in range(8)}
@@ -244,20 +244,20 @@ def aged(beside: Beside, pattern: str, seconds: float) -> None:
 
 
 def unused(beside: Beside) -> None:
-    aged(beside, "*/private", git_private.UNUSED_SECONDS)
+    aged(beside, "*/private", private_trees.UNUSED_SECONDS)
 
 
 def never_ended(beside: Beside) -> None:
     beside.checkout.edit(ANN, "pkg/m1.py", "value = 11\n")
     beside.checkout.calls.begin(asked(beside, ANN, "pkg/m1.py"))
-    aged(beside, "*/*/private-*", git_private.LEFT_SECONDS)
+    aged(beside, "*/*/private-*", private_trees.LEFT_SECONDS)
 
 
 def without_repository(beside: Beside) -> None:
     for note in (beside.checkout.root / ".git" / "commonhold" / "git").glob("*/private"):
         note.unlink()
     (kept,) = beside.kept()
-    then = kept.stat().st_mtime - git_private.LEFT_SECONDS
+    then = kept.stat().st_mtime - private_trees.LEFT_SECONDS
     os.utime(kept, (then, then))
 
 
@@ -266,10 +266,10 @@ def test_what_nobody_uses_any_more_is_taken_away(beside: Beside, how: Callable[[
     beside.hook(LOOK)
     beside.commit()
     folder = beside.checkout.root / ".git" / "commonhold" / "git"
-    git_private.remove_unused(folder)
+    private_trees.remove_unused(folder)
     assert len(beside.kept()) == 1
     how(beside)
-    git_private.remove_unused(folder)
+    private_trees.remove_unused(folder)
     assert beside.kept() == []
     beside.commit(content="value = 20\n")
     assert len(beside.kept()) == 1

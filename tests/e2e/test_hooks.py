@@ -17,11 +17,11 @@ from tests.e2e.hooked import KNOCK, Hooked, hooked, said
 from tests.e2e.hooked_daemon import CROWD, LONGEST
 from tests.patience import PATIENCE_SECONDS, until
 
-from commonhold.adapters import daemon_place
-from commonhold.adapters.daemon_place import http_address
-from commonhold.adapters.probes import http
-from commonhold.adapters.probes.finding import Level
 from commonhold.client import hook_client
+from commonhold.diagnostics import http
+from commonhold.diagnostics.finding import Level
+from commonhold.workspace import daemon_files
+from commonhold.workspace.daemon_files import http_address
 
 pytestmark = pytest.mark.slow
 
@@ -163,7 +163,7 @@ def test_where_the_daemon_was_killed_the_next_one_takes_its_place(work: Path, tm
         assert "no hook 'probe'" in answer.complaint, "the daemon that was started answers, and knows no such agent"
         assert daemon.is_served
         assert daemon.pid != daemon.process.pid
-        assert daemon_place.identity(daemon.http) is not None
+        assert daemon_files.identity(daemon.http) is not None
 
 
 def test_the_first_hook_starts_the_daemon(work: Path) -> None:
@@ -187,7 +187,7 @@ def test_the_first_hook_starts_the_daemon(work: Path) -> None:
 
 
 def test_where_nothing_is_installed_any_more_nothing_is_let_through(work: Path, tmp_path: Path) -> None:
-    alone = tmp_path / "knock.py"
+    alone = tmp_path / "hook_program.py"
     for each in (KNOCK, hook_client.__file__):
         (tmp_path / Path(each).name).write_bytes(Path(each).read_bytes())
     bare = [sys._base_executable, "-I", "-S", str(alone), "codex", f"{work}/.git/commonhold/http.sock"]  # type: ignore[attr-defined]

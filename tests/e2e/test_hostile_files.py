@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from tests.e2e.daemon_process import serving
 from tests.patience import PATIENCE_SECONDS
-from tests.unit.regions.hostile import ENDLESS, KNOWN, repeated
+from tests.unit.code.regions.hostile import ENDLESS, KNOWN, repeated
 
 from commonhold import Changeset, Code, CommonholdError, Edit, Op
 

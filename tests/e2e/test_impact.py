@@ -209,7 +209,7 @@ def test_names_cannot_leave_their_place_in_a_picture(run: Call, root: Path, tmp_
 
 def test_who_reads_words_loads_no_json() -> None:
     modules = "commonhold.cli.check, commonhold.cli.impact, commonhold.cli.callers"
-    code = f"import sys, {modules}; sys.exit('commonhold.wire.check_shapes' in sys.modules)"
+    code = f"import sys, {modules}; sys.exit('commonhold.api.wire.check_shapes' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 

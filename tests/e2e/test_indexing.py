@@ -12,12 +12,12 @@ import pytest
 from tests.e2e.daemon_process import Serving, serving
 from tests.patience import until
 
-from commonhold.adapters import stamps
-from commonhold.adapters.index.index import index_at
-from commonhold.adapters.repository import find_repository
-from commonhold.app.options import DEFAULT_MAX_FILE_BYTES
-from commonhold.regions.region import hash_bytes
+from commonhold.code.regions.region import hash_bytes
+from commonhold.index.index import index_at
+from commonhold.kernel.options import DEFAULT_MAX_FILE_BYTES
+from commonhold.machine import file_stamps
 from commonhold.server.daemon.indexing import Indexing
+from commonhold.workspace.repository import find_repository
 
 pytestmark = pytest.mark.slow
 
@@ -41,8 +41,10 @@ def children_of(pid: int) -> list[int]:
 
 def settle(root: Path) -> None:
     """Wait until the disk's stamps of the files are to be believed: what is younger is read again at each question."""
-    newest = max((stamp for path in root.glob("*.py") if (stamp := stamps.at(str(path)))), key=lambda stamp: stamp[1])
-    until(lambda: stamps.settled(newest, time.time_ns()))
+    newest = max(
+        (stamp for path in root.glob("*.py") if (stamp := file_stamps.at(str(path)))), key=lambda stamp: stamp[1]
+    )
+    until(lambda: file_stamps.settled(newest, time.time_ns()))
 
 
 def test_a_daemon_has_all_files_read(root: Path) -> None:

@@ -14,10 +14,10 @@ from typing import Any
 import pytest
 from tests.e2e.cli_driver import GIT, Call, git, only_root, snapshot
 
-from commonhold.adapters.daemon_place import http_address
-from commonhold.agents.calling import ways_in
+from commonhold.agents.hook_commands import ways_in
 from commonhold.agents.setups import SETUPS
-from commonhold.cli.agent_changes import knock
+from commonhold.cli.agent_changes import hook_program
+from commonhold.workspace.daemon_files import http_address
 
 AGENTS = [name for name in SETUPS if name != "agents-md"]
 CLAUDE, CODEX = ".claude/settings.local.json", ".codex/config.toml"
@@ -298,7 +298,7 @@ def test_doctor_tries_each_hook_as_it_stands(run: Call, root: Path, program: Pro
     program("claude", "echo 2.1.332 '(Claude Code)'")
     run("install", "claude", "--yes")
     text = (root / CLAUDE).read_text(encoding="utf-8")
-    (root / CLAUDE).write_text(text.replace(knock(), "/nowhere/commonhold/hook.py"), encoding="utf-8")
+    (root / CLAUDE).write_text(text.replace(hook_program(), "/nowhere/commonhold/hook.py"), encoding="utf-8")
     told = found(run, "claude", status=4)
     assert told["mend"] == "commonhold install claude"
     assert "every edit of its is blocked" in told["found"]
@@ -425,7 +425,7 @@ def test_a_hook_that_is_installed_runs_as_it_stands(run: Call, root: Path) -> No
     settings = json.loads((root / CLAUDE).read_text(encoding="utf-8"))
     group, _ = settings["hooks"]["PreToolUse"]  # the second is for tools of servers
     (hook,) = group["hooks"]
-    assert Path(knock()).is_file()
+    assert Path(hook_program()).is_file()
     line = hook["command"].replace(socket(root), "/nonexistent/http.sock")
     payload = {"hook_event_name": "PreToolUse", "cwd": "/nonexistent", "tool_name": "Edit"}
     done = subprocess.run(

@@ -9,7 +9,7 @@ import pytest
 from tests.e2e.branches import asked
 from tests.e2e.cli_driver import Call, git
 
-from commonhold.adapters.git.installing import wanted
+from commonhold.workspace.git.merge_driver_settings import wanted
 
 LINE = b"* merge=commonhold\n"
 

@@ -15,12 +15,12 @@ from tests.e2e.daemon_process import place
 from tests.e2e.hooked import Hooked, hooked
 from tests.patience import until
 
-from commonhold.adapters import loopback
-from commonhold.adapters.loopback import Loopback
-from commonhold.adapters.probes import http as probes
-from commonhold.adapters.probes.finding import Level
-from commonhold.adapters.probes.http import is_answered, over_http
-from commonhold.domain.errors import CommonholdError
+from commonhold.diagnostics import http as probes
+from commonhold.diagnostics.finding import Level
+from commonhold.diagnostics.http import is_answered, over_http
+from commonhold.kernel.errors import CommonholdError
+from commonhold.workspace import loopback
+from commonhold.workspace.loopback import Loopback
 
 pytestmark = pytest.mark.slow
 DENY: Final = b'{"do": "deny"}'

@@ -18,7 +18,7 @@ from tests.e2e.cli_driver import Call, git, make_repository
 from tests.e2e.daemon_process import serving
 from tests.patience import PATIENCE_SECONDS, until
 
-from commonhold.adapters import daemon_place
+from commonhold.workspace import daemon_files
 
 pytestmark = pytest.mark.slow
 
@@ -213,7 +213,7 @@ SMALL: Final = ["daemon.sock", "http.sock", "daemon.lock", "index.db", "daemon.l
 
 def place_of(name: str, state: Path) -> Path:
     """Where it is: a socket is outside of the state folder where its address would be too long."""
-    elsewhere = {"daemon.sock": daemon_place.address, "http.sock": daemon_place.http_address}
+    elsewhere = {"daemon.sock": daemon_files.address, "http.sock": daemon_files.http_address}
     return Path(elsewhere[name](str(state))) if name in elsewhere else state / name
 
 

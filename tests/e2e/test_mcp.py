@@ -17,9 +17,9 @@ from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
 import commonhold
+from commonhold.server.compact_responses import thrifty
 from commonhold.server.holder import Origin, Piped
 from commonhold.server.mcp import Desk, build
-from commonhold.server.thrift import thrifty
 from commonhold.server.tools import TOOLS
 
 SOURCE = "import os\n\n\ndef one() -> int:\n    return 1\n\n\ndef two() -> int:\n    return 2\n"

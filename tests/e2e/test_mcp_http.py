@@ -20,8 +20,8 @@ from tests.e2e.hooked import Hooked, hooked
 from tests.patience import until
 
 import commonhold
-from commonhold.adapters import loopback
-from commonhold.adapters.loopback import Loopback
+from commonhold.workspace import loopback
+from commonhold.workspace.loopback import Loopback
 
 pytestmark = pytest.mark.slow
 Json = dict[str, Any]

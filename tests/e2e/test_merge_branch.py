@@ -16,7 +16,7 @@ from tests.e2e.cli_driver import GIT, Call, Outcome, call, git, process, start
 from tests.line_engine import by_lines, never
 from tests.patience import until
 
-from commonhold.app.branches import merge_branch
+from commonhold.merging.branches.merge_branch import merge_branch
 from commonhold.merging.verdict import Proven
 
 A = "A = 1\n\n\n\n\n\n\nLIMIT = 3\n\n\n\n\n\n\nZ = 1\n"
@@ -735,7 +735,7 @@ import os, signal, sys
 from tests.line_engine import by_lines
 import commonhold.merging.merge
 commonhold.merging.merge.merge = by_lines
-from commonhold.adapters.git import running
+from commonhold.workspace.git import process as running
 real, seen = running.subprocess.Popen, []
 
 def popen(words, **more):

@@ -12,7 +12,7 @@ from tests.e2e.branches import asked, state
 from tests.e2e.cli_driver import Call, call, git, immutable, make_repository, process
 from tests.line_engine import by_lines
 
-from commonhold.app.merging import merge_file
+from commonhold.merging.branches.merge_file import merge_file
 
 BASE, OURS, THEIRS = b"LIMIT = 3\n", b"LIMIT = 4\n", b"LIMIT = 5\n"
 
@@ -227,7 +227,7 @@ def test_names_of_any_bytes(name: bytes, versions: list[str], root: Path) -> Non
 def test_it_loads_nothing_that_a_driver_does_not_need(versions: list[str], root: Path, tmp_path: Path) -> None:
     code = (
         "import sys; from commonhold.cli.program import main; status = main(sys.argv[1:]); "
-        "heavy = {'apsw', 'msgspec', 'asyncio', 'mcp', 'commonhold.app.ports'} & set(sys.modules); "
+        "heavy = {'apsw', 'msgspec', 'asyncio', 'mcp', 'commonhold.kernel.ports'} & set(sys.modules); "
         "sys.exit(f'{status} {heavy}')"
     )
     words = ["merge-file", "--path", "a.py", "--quiet", *versions, "--out", str(tmp_path / "out")]
@@ -239,8 +239,8 @@ def test_killed_while_writing_leaves_the_old_or_the_new(versions: list[str], roo
     out = tmp_path / "folder" / "out"
     out.parent.mkdir()
     code = (
-        "import os, signal, sys; from commonhold.adapters import replacing; "
-        "replacing.os.fsync = lambda _: os.kill(os.getpid(), signal.SIGKILL); "
+        "import os, signal, sys; from commonhold.machine import file_replacement; "
+        "file_replacement.os.fsync = lambda _: os.kill(os.getpid(), signal.SIGKILL); "
         "from commonhold.cli.program import main; main(sys.argv[1:])"
     )
     out.write_bytes(b"precious")

@@ -12,15 +12,15 @@ from tests.e2e.cli_driver import call as invoke
 from tests.e2e.cli_driver import git
 from tests.e2e.made_branches import PROJECTS, Files, made_pair
 
-from commonhold.adapters.git.history import GitHistory
-from commonhold.adapters.git.running import Git
-from commonhold.adapters.index.index import index_at
-from commonhold.adapters.repository import find_repository
-from commonhold.app.branches import BranchWish, Ending, merge_branch
-from commonhold.app.checking import CheckWish, check_branches
-from commonhold.app.histories import Held, Meeting
-from commonhold.app.indexes import Index
+from commonhold.code.indexes import Index
+from commonhold.index.index import index_at
+from commonhold.merging.branches.check_branches import CheckWish, check_branches
+from commonhold.merging.branches.histories import Held, Meeting
+from commonhold.merging.branches.merge_branch import BranchWish, Ending, merge_branch
 from commonhold.merging.verdict import Verdict
+from commonhold.workspace.git.history import GitHistory
+from commonhold.workspace.git.process import Git
+from commonhold.workspace.repository import find_repository
 
 PAIRS = 24
 

@@ -15,9 +15,9 @@ import pytest
 from tests.e2e.daemon_process import Client, Place, client, place, serving
 from tests.patience import until
 
-from commonhold.adapters.repository import find_repository
 from commonhold.client.daemon import start as begin_daemon
-from commonhold.domain.events import Committed
+from commonhold.kernel.events import Committed
+from commonhold.workspace.repository import find_repository
 
 pytestmark = pytest.mark.slow
 WORKERS = 6

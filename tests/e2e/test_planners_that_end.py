@@ -11,18 +11,18 @@ import pytest
 from tests.e2e.test_planners import is_there
 from tests.patience import PATIENCE_SECONDS
 
-from commonhold.adapters.repository import find_repository
-from commonhold.app.plans import Plans
-from commonhold.app.service import Service
-from commonhold.app.turns import Turns
-from commonhold.app.typing import TypeReport
+from commonhold.api.service import Service
 from commonhold.bootstrap import Shared, compose
+from commonhold.code.type_checkers import TypeReport
+from commonhold.commits.plan_sources import Plans
+from commonhold.commits.turns import Turns
 from commonhold.config import Settings
-from commonhold.domain.changeset import Changeset, Edit, Op
-from commonhold.domain.errors import Code, InternalError
+from commonhold.kernel.changeset import Changeset, Edit, Op
+from commonhold.kernel.errors import Code, InternalError
 from commonhold.server.planning import pool as pool_module
 from commonhold.server.planning.pool import Planners, PooledPlans
 from commonhold.server.planning.wire import Tree
+from commonhold.workspace.repository import find_repository
 
 SETTINGS = Settings(types="on")
 CALLED = "def f(x: int) -> int:\n    return x\n"

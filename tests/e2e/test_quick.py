@@ -14,12 +14,12 @@ from typing import Any
 import pytest
 from tests.e2e.daemon_process import Serving, serving
 
-from commonhold.app import queries
 from commonhold.cli import quick
 from commonhold.client import glance
 from commonhold.client.opening import open_session
-from commonhold.domain.changeset import Changeset, Edit, Op
-from commonhold.domain.modes import Mode
+from commonhold.commits import queries
+from commonhold.kernel.changeset import Changeset, Edit, Op
+from commonhold.kernel.modes import Mode
 
 pytestmark = pytest.mark.slow
 HOUR = 3600.0

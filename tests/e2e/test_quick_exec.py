@@ -13,9 +13,9 @@ import pytest
 from tests.e2e.cli_driver import GIT
 from tests.e2e.daemon_process import Serving, serving
 
-from commonhold.adapters.sandbox.probing import offered
 from commonhold.cli.quick_exec import executed
-from commonhold.domain.events import Committed
+from commonhold.kernel.events import Committed
+from commonhold.workspace.sandbox.probing import offered
 
 pytestmark = [
     pytest.mark.slow,

@@ -9,8 +9,8 @@ from tests.e2e.cli_driver import Call
 from tests.e2e.test_cli_commands import hash_of
 from tests.services.fixtures import NewRedis
 from tests.services.postgres_server import Database
-from tests.unit.adapters.postgres.asking import ask
-from tests.unit.adapters.postgres.test_fences import run as run_program
+from tests.unit.stores.postgres.asking import ask
+from tests.unit.stores.postgres.test_fences import run as run_program
 
 pytestmark = pytest.mark.slow
 

@@ -14,12 +14,12 @@ import pytest
 from tests.e2e.cli_driver import GIT
 from tests.e2e.daemon_process import Serving, serving
 
-from commonhold.adapters.daemon_place import http_address
-from commonhold.adapters.sandbox.probing import offered
-from commonhold.client import knock
+from commonhold.client import hook_program
 from commonhold.client.launcher import LAUNCHER
-from commonhold.domain.events import Committed
-from commonhold.domain.keys import file_key
+from commonhold.kernel.events import Committed
+from commonhold.kernel.keys import file_key
+from commonhold.workspace.daemon_files import http_address
+from commonhold.workspace.sandbox.probing import offered
 
 pytestmark = pytest.mark.slow
 SESSION = "00000000-0000-4000-8000-000000000001"
@@ -62,7 +62,16 @@ class Place:
             "tool_name": "Bash",
         }
         payload |= {"tool_input": {"command": command}, "tool_use_id": f"call-{self.calls}", **more}
-        words = [sys.executable, "-I", "-S", knock.__file__, agent, http_address(str(self.daemon.state)), "block", "20"]
+        words = [
+            sys.executable,
+            "-I",
+            "-S",
+            hook_program.__file__,
+            agent,
+            http_address(str(self.daemon.state)),
+            "block",
+            "20",
+        ]
         done = subprocess.run(words, input=json.dumps(payload).encode(), capture_output=True, check=True)
         return json.loads(done.stdout) if done.stdout else None
 

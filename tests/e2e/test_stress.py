@@ -12,7 +12,7 @@ from typing import Self
 import pytest
 
 import commonhold
-from commonhold.domain.events import Committed
+from commonhold.kernel.events import Committed
 
 SCRIPT = Path(__file__).with_name("stress_worker.py")
 WORKERS = 8

@@ -20,9 +20,9 @@ from tests.e2e.daemon_process import Place, place
 from tests.patience import PATIENCE_SECONDS, until
 
 import commonhold
-from commonhold.adapters.daemon_place import http_address
-from commonhold.client import knock
+from commonhold.client import hook_program
 from commonhold.server.daemon.supervisor import MOST_DEATHS
+from commonhold.workspace.daemon_files import http_address
 
 pytestmark = pytest.mark.slow
 
@@ -133,7 +133,7 @@ def test_hooks_at_once_begin_one_daemon_by_themselves() -> None:
     ):
         with found.session(daemon=False) as hold:
             hold.acquire("account:1")
-        words = [sys.executable, "-I", "-S", knock.__file__, "claude", http_address(str(found.state))]
+        words = [sys.executable, "-I", "-S", hook_program.__file__, "claude", http_address(str(found.state))]
         payload = json.dumps({"session_id": "s", "hook_event_name": "Notification", "cwd": str(root)}).encode()
         hooks = [subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE) for _ in range(5)]
         for hook in hooks:

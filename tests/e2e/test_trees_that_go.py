@@ -7,9 +7,7 @@ import pytest
 from tests.e2e.cli_driver import GIT
 from tests.e2e.daemon_process import serving
 
-from commonhold.adapters.repository import find_repository
-from commonhold.adapters.trees import Trees
-from commonhold.app.happenings import (
+from commonhold.agents.hook_events import (
     NOTHING,
     AboutToEdit,
     AboutToRun,
@@ -21,10 +19,12 @@ from commonhold.app.happenings import (
     Swap,
     TurnEnded,
 )
+from commonhold.agents.runtime.hook_dispatch import HookDispatch
+from commonhold.agents.runtime.open_sessions import OpenSessions, Silence
+from commonhold.agents.runtime.working_trees import Trees
 from commonhold.client.opening import open_session
 from commonhold.client.session import Commonhold, ticks
-from commonhold.server.attending import Attending
-from commonhold.server.open_sessions import OpenSessions, Silence
+from commonhold.workspace.repository import find_repository
 
 pytestmark = pytest.mark.slow
 WHO = Caller("claude", "one")
@@ -57,7 +57,7 @@ def test_whoever_worked_there_can_end_turn_and_session(tmp_path: Path) -> None:
     for words in (("init", "-q"), ("add", "-A"), ("commit", "-qm", "first"), ("worktree", "add", "-q", "../tree")):
         subprocess.run((*GIT, *words), cwd=root, check=True)
     sessions = OpenSessions(opened, Silence(lambda _: 600.0, ticks, lambda _: True))
-    attending = Attending(Trees(find_repository(str(root))), sessions, lambda *_: False, NoShell())
+    attending = HookDispatch(Trees(find_repository(str(root))), sessions, lambda *_: False, NoShell())
     with serving(root):
         for tree in (tmp_path / "tree", root):
             wishes = (Swap(str(tree / "a.py"), "return 1", "return 2"),)

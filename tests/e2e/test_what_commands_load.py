@@ -13,8 +13,19 @@ from commonhold.client.opening import open_session
 
 pytestmark = pytest.mark.slow
 
-JUDGES = ("commonhold.app.writing", "commonhold.merging", "commonhold.linking", "commonhold.semantics")
-KEEPS = ("apsw", "tree_sitter", "commonhold.bootstrap", "commonhold.app.use_cases", "commonhold.regions.discover")
+JUDGES = (
+    "commonhold.commits.write_use_cases",
+    "commonhold.merging",
+    "commonhold.code.analysis.repository",
+    "commonhold.code.analysis",
+)
+KEEPS = (
+    "apsw",
+    "tree_sitter",
+    "commonhold.bootstrap",
+    "commonhold.commits.use_cases",
+    "commonhold.code.regions.discover",
+)
 ENGINE = (*JUDGES, *KEEPS)
 """What does the work: modules, and whole rooms."""
 LIGHT = {
@@ -57,29 +68,30 @@ QUICK = {
     "commonhold.cli.status_words": "status",
     "commonhold.cli.region_words": "regions show",
     "commonhold.client.reader": "*",
-    "commonhold.adapters.repository_paths": "*",
-    "commonhold.adapters.socket_places": "*",
-    "commonhold.domain.errors": "*",
-    "commonhold.domain.slot_names": "*",
-    "commonhold.domain.texts": "*",
-    "commonhold.wire.messagepack": "*",
-    "commonhold.wire.protocol": "*",
+    "commonhold.workspace.repository_paths": "*",
+    "commonhold.workspace.socket_paths": "*",
+    "commonhold.kernel.errors": "*",
+    "commonhold.kernel.write_slot_names": "*",
+    "commonhold.kernel.texts": "*",
+    "commonhold.api.wire": "*",
+    "commonhold.api.wire.messagepack": "*",
+    "commonhold.api.wire.protocol": "*",
 }
 """All of ours that commands which only look load, beside packages; and which of them do."""
 GLANCING = {
-    "commonhold.adapters.boot_clock": "*",
-    "commonhold.adapters.sqlite": "*",
-    "commonhold.adapters.sqlite.connect": "*",
-    "commonhold.adapters.sqlite.ground": "*",
-    "commonhold.adapters.sqlite.mark": "*",
-    "commonhold.adapters.sqlite.second_mark": "*",
-    "commonhold.adapters.sqlite.statements": "*",
-    "commonhold.adapters.sqlite.whole": "*",
-    "commonhold.adapters.statements": "*",
-    "commonhold.adapters.transaction": "*",
+    "commonhold.machine.boot_clock": "*",
+    "commonhold.stores.sqlite": "*",
+    "commonhold.stores.sqlite.connect": "*",
+    "commonhold.machine.file_systems": "*",
+    "commonhold.stores.sqlite.last_event_mark": "*",
+    "commonhold.stores.sqlite.second_mark": "*",
+    "commonhold.stores.sqlite.statements": "*",
+    "commonhold.stores.sqlite.checked_opening": "*",
+    "commonhold.stores.statements": "*",
+    "commonhold.stores.transaction": "*",
     "commonhold.client.glance": "*",
     "commonhold.client.outlines": "regions show",
-    "commonhold.domain.passing": "*",
+    "commonhold.kernel.expiry": "*",
 }
 """What they load beside those where no daemon is; and which of them do."""
 HEAVY = {

@@ -18,11 +18,11 @@ from uuid import UUID
 from tests.e2e.daemon_process import Serving
 from tests.habits import project
 
-from commonhold.adapters.daemon_place import http_address
-from commonhold.client import knock
+from commonhold.agents.git.judging import COMMITS, STASHES
+from commonhold.agents.git.session_indexes import FOLDER
+from commonhold.client import hook_program
 from commonhold.client.launcher import launching
-from commonhold.server.git_homes import FOLDER
-from commonhold.server.git_judging import COMMITS, STASHES
+from commonhold.workspace.daemon_files import http_address
 
 PROGRAMS: Final = os.pathsep.join((str(Path(sys.executable).parent), "/usr/local/bin", "/usr/bin", "/bin"))
 _PATIENCE_SECONDS: Final = 120
@@ -224,7 +224,7 @@ class HookedClaude(Served, InClaude):
             "cwd": str(self.root),
         }
         told |= {"tool_name": "Bash", "tool_input": {"command": line}, "tool_use_id": f"call-{self.agents}"}
-        words = [*self.start, sys.executable, "-I", "-S", knock.__file__, "claude"]
+        words = [*self.start, sys.executable, "-I", "-S", hook_program.__file__, "claude"]
         words += [http_address(str(self.daemon.state)), "block", "20"]
         done = subprocess.run(words, input=json.dumps(told).encode(), capture_output=True, check=True)
         return json.loads(done.stdout) if done.stdout else None

@@ -17,7 +17,7 @@ from tests.habits import project
 from tests.habits.lives import MODES, PROGRAMS, Done, HookedClaude, InClaude, Life, Served, served
 from tests.habits.table import TABLE, Row
 
-from commonhold.regions.region import hash_bytes
+from commonhold.code.regions.region import hash_bytes
 
 pytestmark = pytest.mark.slow
 NEEDED: Final = (

@@ -22,7 +22,7 @@ from tests.history.record import Operation, Place, read
 from tests.history.rules import broken, fence_of, grants, is_exclusive, overlap
 
 import commonhold
-from commonhold.domain.events import LeaseGranted, LeaseQueued
+from commonhold.kernel.events import LeaseGranted, LeaseQueued
 
 CREW = Path(__file__).with_name("crew.py")
 pytestmark = pytest.mark.slow

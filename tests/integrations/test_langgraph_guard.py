@@ -15,8 +15,8 @@ from tests.integrations.graphs import SHOP, intents, make, within
 
 import commonhold
 from commonhold import Changeset, Edit, Op
-from commonhold.domain.errors import Code, StoreError, UsageError
 from commonhold.integrations.langgraph import COMMIT_RETRY, GIVE_UP, Committing, Guard, Guarded
+from commonhold.kernel.errors import Code, StoreError, UsageError
 
 KEYS = ["shop.py#shipping"]
 

@@ -16,9 +16,9 @@ from langgraph.prebuilt import ToolNode
 from tests.integrations.graphs import SHOP, asked, calls, in_order, intents, make, run, told, tools_in, within
 
 import commonhold
-from commonhold.app.happenings import Hunk, Patched
-from commonhold.domain.errors import UsageError
+from commonhold.agents.hook_events import Hunk, Patched
 from commonhold.integrations.langgraph import FILE_TOOLS, CommonholdMiddleware, Holds, Role, Writes
+from commonhold.kernel.errors import UsageError
 
 READ = calls("read_file", path="shop.py")
 

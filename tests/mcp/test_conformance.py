@@ -9,7 +9,7 @@ from tests.e2e.cli_driver import make_repository
 from tests.e2e.hooked import hooked
 from tests.mcp.conformance import EXCEPTIONS, failures, install, is_expected
 
-from commonhold.adapters import loopback
+from commonhold.workspace import loopback
 
 pytestmark = pytest.mark.slow
 # Where CI runs, npm has to be there.

@@ -16,28 +16,28 @@ from tests.model.naive_leases import ATOMS, Claim, Town
 from tests.services.postgres_server import Database
 from tests.services.redis_server import RedisServer
 
-from commonhold.app.ports import LeaseView, Once, Registry
-from commonhold.domain.commands import (
+from commonhold.kernel.commands import (
     Acquire,
     Ask,
     Break,
     Command,
     HandOver,
-    Leave,
+    Heartbeat,
     Put,
+    RecordPartialWork,
     Release,
     Renew,
     Review,
-    Show,
 )
-from commonhold.domain.events import Leaving, Recorded, WaiterLeft
-from commonhold.domain.fold import State, fold
-from commonhold.domain.keys import canonical
-from commonhold.domain.lease import Base
-from commonhold.domain.modes import Mode
-from commonhold.domain.outcomes import Outcome, Queued
-from commonhold.domain.partial_work import Left
-from commonhold.domain.value import Version
+from commonhold.kernel.events import Leaving, Recorded, WaiterLeft
+from commonhold.kernel.keys import canonical
+from commonhold.kernel.lease import Base
+from commonhold.kernel.modes import Mode
+from commonhold.kernel.outcomes import Outcome, Queued
+from commonhold.kernel.partial_work import Left
+from commonhold.kernel.ports import LeaseView, Once, Registry
+from commonhold.kernel.projection import State, fold
+from commonhold.kernel.values import Version
 
 VALUED = ("account:1", "account:2", "account:1:x")
 # Times end in 5 where they are deadlines and in 0 where they pass, so that a clock that goes on by itself for some
@@ -241,7 +241,7 @@ class Agents(RuleBasedStateMachine):
 
     @rule(holder=holders)
     def show(self, holder: str) -> None:
-        assert verdict(self.run(Show(holder))) == "noted"
+        assert verdict(self.run(Heartbeat(holder))) == "noted"
         self.town.settle()
 
     @precondition(lambda self: self.wishes)
@@ -251,7 +251,7 @@ class Agents(RuleBasedStateMachine):
         lease_id = known[pick % len(known)]
         changes = (Left("file:b.py", None, "h"),) if is_changed else ()
         is_lost = lease_id in self.town.lost
-        outcome = self.run(Leave(lease_id, self.wishes[lease_id].holder, changes), is_alive=False)
+        outcome = self.run(RecordPartialWork(lease_id, self.wishes[lease_id].holder, changes), is_alive=False)
         assert verdict(outcome) == ("noted" if is_lost else "nothing left")
         if is_lost:
             self.town.lost = [each for each in self.town.lost if each != lease_id]

@@ -12,13 +12,13 @@ from hypothesis import event, given, settings
 from hypothesis import strategies as st
 from tests.fakes import CountingIds, FakeClock
 
-from commonhold.adapters.files import WorkingTree
-from commonhold.adapters.sqlite.store import SqliteStore
-from commonhold.app.options import Options
-from commonhold.app.service import Service
-from commonhold.domain.changeset import Changeset, Edit, Op
-from commonhold.domain.events import Committed
-from commonhold.regions.discover import discover
+from commonhold.api.service import Service
+from commonhold.code.regions.discover import discover
+from commonhold.kernel.changeset import Changeset, Edit, Op
+from commonhold.kernel.events import Committed
+from commonhold.kernel.options import Options
+from commonhold.stores.sqlite.store import SqliteStore
+from commonhold.workspace.files import WorkingTree
 
 FUNCTIONS, STATEMENTS = 3, 5
 PATH, FUNCTION = "a.py", "a.py#f0"

@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 from tests.fakes import CountingIds, FakeClock
 
-from commonhold.adapters.files import WorkingTree
-from commonhold.adapters.sqlite.store import SqliteStore
-from commonhold.app.service import Service
-from commonhold.domain.changeset import Changeset, Edit, Op, Read
-from commonhold.domain.refusal import Refusal
+from commonhold.api.service import Service
+from commonhold.kernel.changeset import Changeset, Edit, Op, Read
+from commonhold.kernel.refusals import Refusal
+from commonhold.stores.sqlite.store import SqliteStore
+from commonhold.workspace.files import WorkingTree
 
 NAMES = ("f", "g")
 AGENTS = ("one", "two")

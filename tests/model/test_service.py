@@ -11,18 +11,18 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from tests.fakes import CountingIds, FakeClock
 from tests.model.naive import HEADER, Held, Model, function
 
-from commonhold.adapters.files import WorkingTree
-from commonhold.adapters.sqlite.store import SqliteStore
-from commonhold.app.answers import AcquireAnswer, Answer, CommitAnswer
-from commonhold.app.options import Options
-from commonhold.app.service import Service
-from commonhold.domain.changeset import Changeset, Edit, LeaseRef, Op, Read
-from commonhold.domain.events import Committed, LeaseExpired, LeaseRenewed, WorkLeft
-from commonhold.domain.fold import State, fold
-from commonhold.domain.keys import canonical
-from commonhold.domain.modes import Mode
-from commonhold.regions.region import hash_bytes
-from commonhold.wire.codec import encode
+from commonhold.api.service import Service
+from commonhold.code.regions.region import hash_bytes
+from commonhold.kernel.answers import AcquireAnswer, Answer, CommitAnswer
+from commonhold.kernel.changeset import Changeset, Edit, LeaseRef, Op, Read
+from commonhold.kernel.events import Committed, LeaseExpired, LeaseRenewed, WorkLeft
+from commonhold.kernel.keys import canonical
+from commonhold.kernel.modes import Mode
+from commonhold.kernel.options import Options
+from commonhold.kernel.projection import State, fold
+from commonhold.stores.codec import encode
+from commonhold.stores.sqlite.store import SqliteStore
+from commonhold.workspace.files import WorkingTree
 
 FUNCTIONS = ("a.py#f", "a.py#g", "b.py#f")
 KEYS = ("./", "a.py", "b.py", "a.py" + HEADER, *FUNCTIONS)

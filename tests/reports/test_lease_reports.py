@@ -27,19 +27,19 @@ from tests.services.fixtures import NewRedis
 
 import commonhold
 from commonhold import Changeset, Code, Commonhold, Edit, Op
-from commonhold.adapters import daemon_place
-from commonhold.adapters.files import WorkingTree
-from commonhold.adapters.sqlite import ground
-from commonhold.adapters.sqlite.store import SqliteStore
-from commonhold.adapters.system import SystemClock
-from commonhold.app.service import Service
+from commonhold.api.service import Service
 from commonhold.bootstrap import open_repository
-from commonhold.client import holding
+from commonhold.client import lease_keeper
 from commonhold.client import session as sessions
-from commonhold.domain.clock import Now
-from commonhold.domain.errors import RefusedError, StoreError
-from commonhold.domain.events import Committed, LeaseBroken, LeaseExpired
-from commonhold.domain.refusal import Refusal
+from commonhold.kernel.clock import Now
+from commonhold.kernel.errors import RefusedError, StoreError
+from commonhold.kernel.events import Committed, LeaseBroken, LeaseExpired
+from commonhold.kernel.refusals import Refusal
+from commonhold.machine import file_systems
+from commonhold.machine.system import SystemClock
+from commonhold.stores.sqlite.store import SqliteStore
+from commonhold.workspace import daemon_files
+from commonhold.workspace.files import WorkingTree
 
 if TYPE_CHECKING:
     from tests.services.pooler import Pooler
@@ -148,7 +148,7 @@ def test_15_a_short_metadata_write_makes_two_holders(root: Path) -> None:
     with direct(root, "bob") as bob:
         assert bob.acquire(KEY).outcome == "denied"
     with serving(root) as daemon:
-        Path(daemon_place.lock_path(str(daemon.state))).write_text("")
+        Path(daemon_files.lock_path(str(daemon.state))).write_text("")
         second = [sys.executable, "-m", "commonhold.server.daemon", str(root)]
         said = subprocess.run(second, check=True, capture_output=True, text=True, timeout=60).stdout
         assert "serves this repository already" in said
@@ -231,7 +231,7 @@ def test_18_a_live_holder_is_robbed_in_the_middle_of_its_commit(root: Path, robb
 
 def test_19_a_silent_reconnect_makes_two_holders(root: Path, stack: ExitStack, monkeypatch: pytest.MonkeyPatch) -> None:
     """The client lost its connection, and with it the lock; it reconnected unseen and wrote on beside the next one."""
-    monkeypatch.setattr(holding, "LOOK_SECONDS", 600.0)  # else it may be the one to say so, in other words
+    monkeypatch.setattr(lease_keeper, "LOOK_SECONDS", 600.0)  # else it may be the one to say so, in other words
     daemon = stack.enter_context(serving(root))
     ann = stack.enter_context(daemon.session("ann"))
     # The end of the block says so, too.
@@ -518,13 +518,13 @@ def test_33_two_servers_on_one_store_corrupt_it(root: Path, tmp_path: Path) -> N
 def test_34_a_store_on_a_network_file_system_is_corrupted(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """SQLite's log and its locks need the memory of one machine; over a network they fail in silence."""
     mounts = f"22 1 0:21 / {root} rw - nfs4 server:/export rw\n"
-    monkeypatch.setattr(ground, "read_mounts", lambda: mounts)
-    ground.check_ground.cache_clear()
+    monkeypatch.setattr(file_systems, "read_mounts", lambda: mounts)
+    file_systems.check_ground.cache_clear()
     try:
         with pytest.raises(StoreError) as caught, direct(root, "ann") as ann:
             ann.acquire(KEY)
     finally:
-        ground.check_ground.cache_clear()
+        file_systems.check_ground.cache_clear()
     assert caught.value.code is Code.STORE_UNSAFE
     assert not state(root).exists()
 

@@ -11,22 +11,22 @@ from tests.fakes import CountingIds, FakeClock
 from tests.scenarios.script import Line
 from tests.scenarios.telling import quoted, short, tell
 
-from commonhold.adapters.files import WorkingTree
-from commonhold.adapters.git.running import Git
-from commonhold.adapters.index.index import SqliteIndex
-from commonhold.adapters.repository import Repository, find_repository
-from commonhold.adapters.sqlite.store import SqliteStore
-from commonhold.app.crossing import Insight
-from commonhold.app.options import Options
-from commonhold.app.policy import Merging, Policies, Policy, Rereading, Suspicion
-from commonhold.app.ports import Step, no_step
-from commonhold.app.service import Service
-from commonhold.app.use_cases import Surroundings
-from commonhold.domain.changeset import Changeset, Edit, LeaseRef, Op, Read
-from commonhold.domain.errors import CommonholdError
-from commonhold.domain.keys import Key, parse
-from commonhold.domain.modes import Mode
-from commonhold.domain.value import Version
+from commonhold.api.service import Service
+from commonhold.commits.cross_file_admission import Insight
+from commonhold.commits.use_cases import Surroundings
+from commonhold.index.index import SqliteIndex
+from commonhold.kernel.changeset import Changeset, Edit, LeaseRef, Op, Read
+from commonhold.kernel.errors import CommonholdError
+from commonhold.kernel.keys import Key, parse
+from commonhold.kernel.modes import Mode
+from commonhold.kernel.options import Options
+from commonhold.kernel.policy import Merging, Policies, Policy, Rereading, Suspicion
+from commonhold.kernel.ports import Step, no_step
+from commonhold.kernel.values import Version
+from commonhold.stores.sqlite.store import SqliteStore
+from commonhold.workspace.files import WorkingTree
+from commonhold.workspace.git.process import Git
+from commonhold.workspace.repository import Repository, find_repository
 
 MAIN = "main"
 CRASHED = 9

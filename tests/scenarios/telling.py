@@ -6,7 +6,7 @@ from functools import singledispatch
 
 import msgspec
 
-from commonhold.app.answers import (
+from commonhold.kernel.answers import (
     AcquireAnswer,
     CommitAnswer,
     LeaseAnswer,
@@ -20,10 +20,8 @@ from commonhold.app.answers import (
     Unmerged,
     WaiveAnswer,
 )
-from commonhold.app.pictures import Change, Who
-from commonhold.domain.debt import Debt
-from commonhold.domain.errors import CommonholdError
-from commonhold.domain.events import (
+from commonhold.kernel.errors import CommonholdError
+from commonhold.kernel.events import (
     KIND_OF,
     CommitRefused,
     Committed,
@@ -47,10 +45,12 @@ from commonhold.domain.events import (
     WorkLeft,
     WorkReviewed,
 )
-from commonhold.domain.lease import Conflict, Lease, Waiter
-from commonhold.domain.partial_work import Left, PartialWork
-from commonhold.domain.refusal import Refusal
-from commonhold.domain.value import Value
+from commonhold.kernel.lease import Conflict, Lease, Waiter
+from commonhold.kernel.obligations import Debt
+from commonhold.kernel.partial_work import Left, PartialWork
+from commonhold.kernel.pictures import Change, Who
+from commonhold.kernel.refusals import Refusal
+from commonhold.kernel.values import Value
 
 _HASH = re.compile(r"\b([0-9a-f]{6})[0-9a-f]{58}\b")
 

@@ -9,26 +9,26 @@ from tests.sim.network import Network, Request
 from tests.sim.referee import Referee
 from tests.sim.world import World
 
-from commonhold.app.ports import LeaseView, Once
-from commonhold.domain.commands import (
+from commonhold.kernel.commands import (
     Acquire,
     Ask,
     Break,
     Command,
     HandOver,
-    Leave,
+    Heartbeat,
     Put,
+    RecordPartialWork,
     Release,
     Renew,
     Review,
-    Show,
 )
-from commonhold.domain.keys import Key, canonical, contains
-from commonhold.domain.lease import Base, Lease
-from commonhold.domain.modes import Mode
-from commonhold.domain.outcomes import Granted, Queued
-from commonhold.domain.partial_work import Left
-from commonhold.domain.value import Value, Version
+from commonhold.kernel.keys import Key, canonical, contains
+from commonhold.kernel.lease import Base, Lease
+from commonhold.kernel.modes import Mode
+from commonhold.kernel.outcomes import Granted, Queued
+from commonhold.kernel.partial_work import Left
+from commonhold.kernel.ports import LeaseView, Once
+from commonhold.kernel.values import Value, Version
 
 ONE, TWO, PART, ALL = (canonical(text) for text in ("account:1", "account:2", "account:1:x", "account:*"))
 FILE, FUNCTION, HEADER = (canonical(text) for text in ("file:src/a.py", "file:src/a.py#f", "file:src/a.py#@header"))
@@ -248,10 +248,10 @@ def look_after_others(agent: Agent) -> Program:
         yield from agent.ask(random.choice((Ask, Ask, Break))(lease.id, agent.name, "why"))
     for each in lost:
         changes = (Left(each.keys[0], None, "h"),) if agent.world.chance(0.5) else ()
-        yield from agent.ask(Leave(each.id, each.holder, changes))
+        yield from agent.ask(RecordPartialWork(each.id, each.holder, changes))
     for work in works:
         yield from agent.ask(Review(work.lease_id, agent.name, "seen"))
-    yield from agent.ask(Show(agent.name))
+    yield from agent.ask(Heartbeat(agent.name))
 
 
 JOBS = (

@@ -14,16 +14,16 @@ from tests.fakes import CountingIds
 from tests.sim.actors import Actors
 from tests.sim.world import MachineClock, World
 
-from commonhold.adapters.files import WorkingTree
-from commonhold.adapters.memory.store import MemoryStore
-from commonhold.adapters.memory.summaries import MemoryIndex
-from commonhold.app.crossing import Insight
-from commonhold.app.plan import CommitRequest, Crossed, Plan, Rejected
-from commonhold.app.plans import Plans
-from commonhold.app.service import Service
-from commonhold.app.turns import TURN_SECONDS, Turns
-from commonhold.app.use_cases import Surroundings
-from commonhold.domain.changeset import Changeset, Edit, Op
+from commonhold.api.service import Service
+from commonhold.commits.cross_file_admission import Insight
+from commonhold.commits.plan import CommitRequest, CrossFileEffects, Plan, Rejected
+from commonhold.commits.plan_sources import Plans
+from commonhold.commits.turns import TURN_SECONDS, Turns
+from commonhold.commits.use_cases import Surroundings
+from commonhold.index.in_memory import MemoryIndex
+from commonhold.kernel.changeset import Changeset, Edit, Op
+from commonhold.stores.memory.store import MemoryStore
+from commonhold.workspace.files import WorkingTree
 
 AGENTS = 6
 COMMITS_EACH = 3
@@ -74,7 +74,7 @@ class TimedPlans:
     story: "Story"
     own: Plans
 
-    def plan(self, request: CommitRequest, earlier: Crossed | None = None) -> Plan | Rejected:
+    def plan(self, request: CommitRequest, earlier: CrossFileEffects | None = None) -> Plan | Rejected:
         while True:
             self._take_time(request)
             planned = self.own.plan(request, earlier)
@@ -82,7 +82,7 @@ class TimedPlans:
             if not self.story.world.chance(self.story.pace.dying):
                 return planned
 
-    def still_links(self, crossed: Crossed) -> bool:
+    def still_links(self, crossed: CrossFileEffects) -> bool:
         self.story.actors.pause(0.1)
         return self.own.still_links(crossed)
 

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 from tests.sim.tool_users import PATHS, Story, Told
 
-from commonhold.app.service import Service
-from commonhold.app.taking import OUTSIDE
-from commonhold.domain.errors import CommonholdError
-from commonhold.domain.events import Committed, FileChange
-from commonhold.regions.region import hash_bytes
+from commonhold.api.service import Service
+from commonhold.code.regions.region import hash_bytes
+from commonhold.commits.external.external_writes import OUTSIDE
+from commonhold.kernel.errors import CommonholdError
+from commonhold.kernel.events import Committed, FileChange
 
 TOKEN = re.compile(rb"\bt\d+_")
 

@@ -7,23 +7,23 @@ from typing import Any, Final
 
 import pytest
 
-from commonhold.adapters.memory import index
-from commonhold.app import registry
-from commonhold.app.in_flight import InFlight
-from commonhold.app.turns import Ticket, Turns
-from commonhold.domain import decide, fold, lease, lease_table
-from commonhold.domain.clock import Deadline, Now
-from commonhold.domain.commands import Put
-from commonhold.domain.events import LeaseHandedOver
-from commonhold.domain.lease import Lease, Waiter
-from commonhold.domain.lease_table import Turn
-from commonhold.domain.modes import Mode, are_compatible
+from commonhold.commits.turns import Ticket, Turns
+from commonhold.kernel import lease, lease_table, projection
+from commonhold.kernel.clock import Deadline, Now
+from commonhold.kernel.commands import Put
+from commonhold.kernel.events import LeaseHandedOver
+from commonhold.kernel.lease import Lease, Waiter
+from commonhold.kernel.lease_table import Turn
+from commonhold.kernel.modes import Mode, are_compatible
+from commonhold.leases import decide, registry
+from commonhold.stores.memory import index
+from commonhold.workspace.in_flight import InFlight
 
 Patch = pytest.MonkeyPatch
 _authorise = decide._why_not_authorised
 _stale = decide._why_stale
 _change = lease_table.Turn.change
-_changed_lease = fold.changed_lease
+_changed_lease = projection.changed_lease
 _unclaimed = lease_table._unclaimed
 
 
@@ -81,7 +81,7 @@ def keep_the_fence_in_a_hand_over(patch: Patch) -> None:
     def changed_lease(before: Lease, event: Any, sequence: int) -> Lease:
         return _changed_lease(before, event, before.fence if isinstance(event, LeaseHandedOver) else sequence)
 
-    for module in (fold, lease_table, index):
+    for module in (projection, lease_table, index):
         patch.setattr(module, "changed_lease", changed_lease)
 
 

@@ -8,11 +8,11 @@ from tests.sim.referee import Referee
 from tests.sim.telling import answered, asked, happened
 from tests.sim.world import MachineClock, World
 
-from commonhold.adapters.memory.store import MemoryStore
-from commonhold.app.ports import LeaseView, Once
-from commonhold.app.registry import TableRegistry
-from commonhold.domain.commands import Command
-from commonhold.domain.events import Recorded
+from commonhold.kernel.commands import Command
+from commonhold.kernel.events import Recorded
+from commonhold.kernel.ports import LeaseView, Once
+from commonhold.leases.registry import TableRegistry
+from commonhold.stores.memory.store import MemoryStore
 
 Look = Callable[[LeaseView], Any]
 Request = tuple[Command[Any], Once] | Look

@@ -6,10 +6,9 @@ from typing import Any
 
 from tests.model.naive_leases import ATOMS
 
-from commonhold.app.ports import LeaseView, Once
-from commonhold.domain.clock import Deadline, Now
-from commonhold.domain.commands import Acquire, Break, Command, Leave, Put, Release
-from commonhold.domain.events import (
+from commonhold.kernel.clock import Deadline, Now
+from commonhold.kernel.commands import Acquire, Break, Command, Put, RecordPartialWork, Release
+from commonhold.kernel.events import (
     Event,
     LeaseBroken,
     LeaseClaimed,
@@ -25,8 +24,9 @@ from commonhold.domain.events import (
     WaiterLeft,
     WaiterSeen,
 )
-from commonhold.domain.fold import State, fold
-from commonhold.domain.outcomes import Granted, HandedOver, NotStored, Queued, Renewed, Stored
+from commonhold.kernel.outcomes import Granted, HandedOver, NotStored, Queued, Renewed, Stored
+from commonhold.kernel.ports import LeaseView, Once
+from commonhold.kernel.projection import State, fold
 
 FRIENDS = {("shared", "shared"), ("shared", "upgradable"), ("upgradable", "shared")}
 MEETING = {(left, right) for left in ATOMS for right in ATOMS if ATOMS[left] & ATOMS[right]}
@@ -107,7 +107,7 @@ class Referee:
 
     def judge_what_is_left(self, command: Command[Any], now: Now, *, has_changed: bool) -> None:
         # Leave comes many at a time, and ends no leases beside; of all else so few expire at once that none is left.
-        leases = () if isinstance(command, Leave) else self.leases.values()
+        leases = () if isinstance(command, RecordPartialWork) else self.leases.values()
         for claim in (*leases, *self.line.values()):
             assert not claim.is_over(now), f"{claim.id} is over, and has not ended"
         if has_changed and self.line:
@@ -181,7 +181,7 @@ class Referee:
         lease = self.leases[event.lease_id]
         assert not lease.is_over(now), f"{lease.id} was revived"
         assert command.holder == lease.holder, f"{lease.id} was renewed by another than its holder"
-        assert not isinstance(command, Leave), f"{lease.id} was renewed for one who is not there"
+        assert not isinstance(command, RecordPartialWork), f"{lease.id} was renewed for one who is not there"
         self.leases[lease.id] = replace(lease, until=event.deadline)
 
     def on_released(self, _: Recorded, event: LeaseReleased, __: object, ___: Now) -> None:

@@ -7,8 +7,8 @@ from tests.sim.network import Network, Server
 from tests.sim.referee import Referee
 from tests.sim.world import World
 
-from commonhold.app.ports import Once
-from commonhold.domain.commands import Show
+from commonhold.kernel.commands import Heartbeat
+from commonhold.kernel.ports import Once
 
 LONG = 2000.0
 
@@ -87,7 +87,7 @@ class Simulation:
     def run(self) -> None:
         self.world.run()
         self.world.seconds += LONG
-        self.server.handle((Show("the last"), Once("the last", "")))
+        self.server.handle((Heartbeat("the last"), Once("the last", "")))
         with self.server.registry.read() as view:
             self.referee.judge_the_end(view)
 

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from commonhold.domain.commands import Acquire, Command, Put
-from commonhold.domain.events import KIND_OF, Recorded, holder_of, lease_id_of
+from commonhold.kernel.commands import Acquire, Command, Put
+from commonhold.kernel.events import KIND_OF, Recorded, holder_of, lease_id_of
 
 
 def asked(command: Command[Any]) -> str:

@@ -6,8 +6,8 @@ import pytest
 from tests.sim.committers import PACES, ROUGH, Story, wrongs
 from tests.sim.mutants import OF_TURNS
 
-from commonhold.app.turns import TURN_SECONDS
-from commonhold.domain.errors import Code, StoreError
+from commonhold.commits.turns import TURN_SECONDS
+from commonhold.kernel.errors import Code, StoreError
 
 SEEDS = range(15)
 MOST_SEEDS = 60

@@ -10,7 +10,7 @@ import pytest
 from tests.sim.mutants import MUTANTS
 from tests.sim.simulation import simulate
 
-from commonhold.domain.events import (
+from commonhold.kernel.events import (
     KINDS,
     CommitRefused,
     Committed,

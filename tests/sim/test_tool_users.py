@@ -7,13 +7,13 @@ import pytest
 from tests.sim.losses import harm, losses
 from tests.sim.tool_users import CALM, ROUGH, Stage, Story, Weather
 
-from commonhold.app.acquaintance import Acquaintance
-from commonhold.app.answers import TakeAnswer
-from commonhold.app.proposing import Proposing
-from commonhold.app.taking import Made, Taking
-from commonhold.domain.at_work import Proposal
-from commonhold.domain.keys import canonical
-from commonhold.server import editing
+from commonhold.agents.runtime import editing
+from commonhold.commits.external.external_writes import ExternalWrites, Made
+from commonhold.commits.external.proposals import Proposals
+from commonhold.commits.read_before_write import Acquaintance
+from commonhold.kernel.answers import TakeAnswer
+from commonhold.kernel.keys import canonical
+from commonhold.kernel.presence import Proposal
 
 SEEDS = range(8)
 MOST_SEEDS = 30
@@ -60,17 +60,17 @@ def no_acquaintance(patch: pytest.MonkeyPatch) -> None:
 def no_settling(patch: pytest.MonkeyPatch) -> None:
     """What was proposed is forgotten, and nobody looks what became of it."""
 
-    def forgotten(self: Proposing, _holder: str, proposals: Sequence[Proposal]) -> TakeAnswer:
+    def forgotten(self: Proposals, _holder: str, proposals: Sequence[Proposal]) -> TakeAnswer:
         self.withdraw(proposals)
         return TakeAnswer("nothing")
 
-    patch.setattr(Proposing, "_settled", forgotten)
+    patch.setattr(Proposals, "_settled", forgotten)
 
 
 def no_lateness(patch: pytest.MonkeyPatch) -> None:
     """A late write is taken for one in time."""
-    patch.setattr(Taking, "is_overtaken", lambda *_: False)
-    patch.setattr(Taking, "late", lambda _, each: Made(each.holder, {each.path: each.before}, each.intent))
+    patch.setattr(ExternalWrites, "is_overtaken", lambda *_: False)
+    patch.setattr(ExternalWrites, "late", lambda _, each: Made(each.holder, {each.path: each.before}, each.intent))
 
 
 Defect = Callable[[pytest.MonkeyPatch], None]

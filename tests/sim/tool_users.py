@@ -11,12 +11,12 @@ from pathlib import Path
 
 from tests.hooked import Agent, House
 
-from commonhold.adapters.files import WorkingTree
-from commonhold.adapters.memory.store import MemoryStore
-from commonhold.adapters.repository import Repository
-from commonhold.app.happenings import Caller, Response, Stance, Swap, Unclear, Whole, Wish
-from commonhold.app.service import Service
-from commonhold.app.wishes import result
+from commonhold.agents.edits.intended_writes import result
+from commonhold.agents.hook_events import Caller, Response, Stance, Swap, Unclear, Whole, Wish
+from commonhold.api.service import Service
+from commonhold.stores.memory.store import MemoryStore
+from commonhold.workspace.files import WorkingTree
+from commonhold.workspace.repository import Repository
 
 PATHS = ("a.py", "b.py")
 FUNCTIONS = 4

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from heapq import heappop, heappush
 from random import Random
 
-from commonhold.domain.clock import Now
+from commonhold.kernel.clock import Now
 
 Deed = Callable[[], None]
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from commonhold.adapters.typecheck import Patience, ServerChecker
-from commonhold.adapters.typecheck.servers import TYPESCRIPT
-from commonhold.app.typing import TypeReport
+from commonhold.code.type_checkers import TypeReport
+from commonhold.typecheck import Patience, ServerChecker
+from commonhold.typecheck.servers import TYPESCRIPT
 
 INSTALLED = Path(__file__).parents[2] / ".venv" / "typescript" / "node_modules" / ".bin"
 ENVIRONMENT = os.environ | {"PATH": f"{INSTALLED}{os.pathsep}{os.environ['PATH']}"}

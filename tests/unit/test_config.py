@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from commonhold.app.options import Release
 from commonhold.config import MOST_BYTES, MOST_ENTRIES, Settings, load_settings
-from commonhold.domain.errors import Code, InputError, StoreError
-from commonhold.domain.keys import canonical
+from commonhold.kernel.errors import Code, InputError, StoreError
+from commonhold.kernel.keys import canonical
+from commonhold.kernel.options import Release
 
 
 @pytest.fixture(autouse=True)

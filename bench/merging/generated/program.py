@@ -7,8 +7,8 @@ from functools import cached_property
 from tree_sitter import Node
 
 from bench.merging.generated.grammar import Grammar
-from commonhold.regions.language import parse
-from commonhold.regions.languages import language_named
+from commonhold.code.regions.language import parse
+from commonhold.code.regions.languages import language_named
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from commonhold.app.happenings import Happening, Response
+from commonhold.agents.hook_events import Happening, Response
 
 Payload = Mapping[str, Any]
 

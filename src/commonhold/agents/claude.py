@@ -5,9 +5,9 @@ from typing import Final
 from commonhold.agents import claude_shaped, shell_prefix
 from commonhold.agents.agent import Agent, Payload
 from commonhold.agents.claude_shaped import AFTER, Dialect
+from commonhold.agents.hook_events import Deleting, Ends, Happening, Manner, SubagentBegan, TurnEnded, Unconcerned
 from commonhold.agents.payloads import caller, mapping, text
 from commonhold.agents.tools import Reads, Runs, Tools, cell, swap, swaps, whole
-from commonhold.app.happenings import Deleting, Ends, Happening, Manner, SubagentBegan, TurnEnded, Unconcerned
 
 NAME: Final = "claude"
 _SWAPPING: Final = Manner(ends=Ends.MOST, deleting=Deleting.LINE_END, bends_quotes=True)

@@ -6,9 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from commonhold.agents.agent import Payload, Reply, Unreadable
-from commonhold.agents.payloads import caller, mapping, text
-from commonhold.agents.tools import Call, Tools, about_to, has_done
-from commonhold.app.happenings import (
+from commonhold.agents.hook_events import (
     AboutToEdit,
     AboutToRun,
     Edited,
@@ -24,6 +22,8 @@ from commonhold.app.happenings import (
     TurnEnded,
     Unconcerned,
 )
+from commonhold.agents.payloads import caller, mapping, text
+from commonhold.agents.tools import Call, Tools, about_to, has_done
 
 BEFORE: Final = "PreToolUse"
 AFTER: Final = "PostToolUse"

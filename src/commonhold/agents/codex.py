@@ -6,10 +6,10 @@ from typing import Final
 from commonhold.agents import claude_shaped, codex_shell
 from commonhold.agents.agent import Agent, Payload
 from commonhold.agents.claude_shaped import Dialect
+from commonhold.agents.hook_events import Ends, Happening, Manner
 from commonhold.agents.patches import called_in_shell
 from commonhold.agents.payloads import mapping, text
 from commonhold.agents.tools import Runs, Tools, patch
-from commonhold.app.happenings import Ends, Happening, Manner
 
 NAME: Final = "codex"
 _PATCH: Final = "apply_patch"

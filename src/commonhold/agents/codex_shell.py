@@ -9,9 +9,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from commonhold.adapters.plain_files import read
 from commonhold.agents.marked_block import Marks, UnendedError, removed
-from commonhold.regions.toml import parse_toml
+from commonhold.code.regions.toml import parse_toml
+from commonhold.machine.plain_files import read
 
 SETTINGS: Final = ".codex/config.toml"
 MARKS: Final = Marks("# ", " (shell)")

@@ -8,11 +8,7 @@ from typing import Any, Final
 from commonhold.agents import claude_shaped, vscode
 from commonhold.agents.agent import Agent, Payload, Reply, Unreadable
 from commonhold.agents.claude_shaped import denied, prompt_given, reply
-from commonhold.agents.patches import Asked
-from commonhold.agents.payloads import caller, mapping, text
-from commonhold.agents.tools import Arguments, Call, Edits, Reads, Runs, Tools, about_to, has_done, patch, swap, whole
-from commonhold.app.happenings import (
-    CUT,
+from commonhold.agents.hook_events import (
     AboutToEdit,
     AboutToRun,
     Deleting,
@@ -32,6 +28,10 @@ from commonhold.app.happenings import (
     Unconcerned,
     told,
 )
+from commonhold.agents.patches import Asked
+from commonhold.agents.payloads import caller, mapping, text
+from commonhold.agents.tools import Arguments, Call, Edits, Reads, Runs, Tools, about_to, has_done, patch, swap, whole
+from commonhold.reads.partial_reads import CUT
 
 NAME: Final = "copilot"
 _PATH: Final = ("path",)

@@ -5,9 +5,7 @@ from typing import Final
 
 from commonhold.agents.agent import Agent, Payload, Reply, Unreadable
 from commonhold.agents.claude_shaped import event_of, prompt_given, reply
-from commonhold.agents.payloads import caller, text
-from commonhold.agents.tools import Call, Reads, Runs, Tools, about_to, has_done, opaque, patch, removal, swap, whole
-from commonhold.app.happenings import (
+from commonhold.agents.hook_events import (
     AboutToEdit,
     AboutToRun,
     Edited,
@@ -25,6 +23,8 @@ from commonhold.app.happenings import (
     Unconcerned,
     told,
 )
+from commonhold.agents.payloads import caller, text
+from commonhold.agents.tools import Call, Reads, Runs, Tools, about_to, has_done, opaque, patch, removal, swap, whole
 
 NAME: Final = "cursor"
 _BEFORE: Final = "preToolUse"

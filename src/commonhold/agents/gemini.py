@@ -7,9 +7,7 @@ from typing import Any, Final
 
 from commonhold.agents.agent import Agent, Payload, Reply, Unreadable
 from commonhold.agents.claude_shaped import event_of, prompt_given, reply
-from commonhold.agents.payloads import caller, mapping, shortened, text
-from commonhold.agents.tools import Call, Reads, Runs, Tools, about_to, has_done, swap, whole
-from commonhold.app.happenings import (
+from commonhold.agents.hook_events import (
     AboutToEdit,
     AboutToRun,
     Edited,
@@ -27,6 +25,8 @@ from commonhold.app.happenings import (
     Unconcerned,
     told,
 )
+from commonhold.agents.payloads import caller, mapping, shortened, text
+from commonhold.agents.tools import Call, Reads, Runs, Tools, about_to, has_done, swap, whole
 
 NAME: Final = "gemini"
 _BEFORE: Final = "BeforeTool"

@@ -4,11 +4,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from commonhold.agents.calling import Ways
+from commonhold.agents.file_pieces import Obstacle, Piece
+from commonhold.agents.hook_commands import Ways
 from commonhold.agents.marked_block import HASH, UnendedError, block_in, replaced
-from commonhold.agents.pieces import Obstacle, Piece
 from commonhold.agents.setup import Setup
-from commonhold.domain.errors import Code, InputError
+from commonhold.kernel.errors import Code, InputError
 
 _PRIVATE, _PROGRAM = 0o600, 0o755
 Load = Callable[[str], str | None]

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
-from commonhold.adapters.plain_files import read
-from commonhold.domain.texts import MARK
+from commonhold.kernel.texts import MARK
+from commonhold.machine.plain_files import read
 
 _BLANK: Final = re.compile(r"(?:\s+|//[^\n]*|/\*.*?\*/)+", re.DOTALL)
 _STRING: Final = re.compile(r'"(?:[^"\\\x00-\x1f]|\\.)*"')

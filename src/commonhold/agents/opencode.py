@@ -8,9 +8,7 @@ from typing import Final
 
 from commonhold.agents.agent import Agent, Payload, Reply, Unreadable
 from commonhold.agents.claude_shaped import prompt_given, reply
-from commonhold.agents.payloads import caller, shortened, text
-from commonhold.agents.tools import Call, Reads, Runs, Tools, about_to, has_done, patch, swap, swaps, whole
-from commonhold.app.happenings import (
+from commonhold.agents.hook_events import (
     AboutToEdit,
     AboutToRun,
     Ends,
@@ -25,6 +23,8 @@ from commonhold.app.happenings import (
     Unconcerned,
     told,
 )
+from commonhold.agents.payloads import caller, shortened, text
+from commonhold.agents.tools import Call, Reads, Runs, Tools, about_to, has_done, patch, swap, swaps, whole
 
 NAME: Final = "opencode"
 _BEFORE: Final = "before"

@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Final
 
-from commonhold.app.happenings import TO_THE_LETTER, Hunk, Manner, Patched, Removed, Whole, Wish
+from commonhold.agents.hook_events import TO_THE_LETTER, Hunk, Manner, Patched, Removed, Whole, Wish
 
 _BEGIN: Final = "*** Begin Patch"
 _FINISH: Final = "*** End Patch"

@@ -5,7 +5,8 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from commonhold.agents.agent import Unreadable
-from commonhold.app.happenings import CUT, Caller
+from commonhold.agents.hook_events import Caller
+from commonhold.reads.partial_reads import CUT
 
 MAX_ID_LENGTH: Final = 90
 """The longest name of a session, and of a part of it: the holder's name has room for both."""

@@ -4,8 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 
-from commonhold.agents.calling import Ways
-from commonhold.agents.pieces import Piece
+from commonhold.agents.file_pieces import Piece
+from commonhold.agents.hook_commands import Ways
 
 
 class Level(StrEnum):

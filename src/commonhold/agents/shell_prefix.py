@@ -8,8 +8,8 @@ import shlex
 from collections.abc import Sequence
 from typing import Final
 
-from commonhold.adapters.git.worktrees import main_of
 from commonhold.agents.json_text import setting
+from commonhold.workspace.git.worktrees import main_of
 
 VARIABLE: Final = "CLAUDE_CODE_SHELL_PREFIX"
 SETTINGS: Final = ".claude/settings.local.json"

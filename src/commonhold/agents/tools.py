@@ -5,10 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from commonhold.agents.agent import Unreadable
-from commonhold.agents.patches import Asked, read_patch
-from commonhold.agents.payloads import text
-from commonhold.agents.unknown_tools import paths_read, wishes_of
-from commonhold.app.happenings import (
+from commonhold.agents.hook_events import (
     TO_THE_LETTER,
     AboutToEdit,
     AboutToRun,
@@ -25,6 +22,9 @@ from commonhold.app.happenings import (
     Unconcerned,
     Whole,
 )
+from commonhold.agents.patches import Asked, read_patch
+from commonhold.agents.payloads import text
+from commonhold.agents.unknown_tools import paths_read, wishes_of
 
 Arguments = Mapping[str, Any]
 Names = tuple[str, ...]

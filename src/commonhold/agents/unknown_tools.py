@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 from urllib.parse import unquote, urlsplit
 
+from commonhold.agents.hook_events import Patched, Removed, Somehow, Swap, Whole, Wish
 from commonhold.agents.payloads import text
-from commonhold.app.happenings import Patched, Removed, Somehow, Swap, Whole, Wish
 
 _WORD: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _PATHS: Final = (

@@ -6,8 +6,8 @@ from typing import Final
 from commonhold.agents import claude_shaped
 from commonhold.agents.agent import Agent
 from commonhold.agents.claude_shaped import Dialect
+from commonhold.agents.hook_events import Ends, Manner
 from commonhold.agents.tools import Reads, Runs, Tools, cell, opaque, patch, swap, swaps, whole
-from commonhold.app.happenings import Ends, Manner
 
 NAME: Final = "vscode"
 _PATH, _OLD, _NEW = ("filePath",), ("oldString",), ("newString",)

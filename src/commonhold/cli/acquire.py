@@ -5,17 +5,17 @@ from typing import Any, Final, TypedDict, Unpack
 
 import click
 
-from commonhold.adapters.system import RandomIds
+from commonhold.api.wire import shapes
 from commonhold.cli import ids, lease_words
 from commonhold.cli.command import Command, files
+from commonhold.cli.common_options import Given, common, request_option, ttl_option
 from commonhold.cli.exit_status import DONE, REFUSED
-from commonhold.cli.given import Given, common, request_option, ttl_option
 from commonhold.cli.opening import Place, opened
 from commonhold.cli.output import answer
 from commonhold.config import load_settings
-from commonhold.domain.errors import Code, UsageError
-from commonhold.domain.modes import Mode
-from commonhold.wire import shapes
+from commonhold.kernel.errors import Code, UsageError
+from commonhold.kernel.modes import Mode
+from commonhold.machine.system import RandomIds
 
 _MARK: Final = "--"
 
@@ -119,7 +119,7 @@ def command(
 def _run(words: tuple[str, ...], place: Place, keys: tuple[str, ...], options: dict[str, Any], given: Given) -> int:
     """Run a command while the keys are held; return its exit status."""
     # Loaded here: usually no command is run.
-    from commonhold.cli.running import check_command, run  # noqa: PLC0415
+    from commonhold.cli.run_under_lease import check_command, run  # noqa: PLC0415
 
     check_command(words, given.folder)
     with ExitStack() as after, place.hold.hold(*place.keys(keys), **options) as held:

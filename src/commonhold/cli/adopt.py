@@ -4,15 +4,15 @@ from collections.abc import Iterator
 
 import click
 
-from commonhold.app.answers import AdoptAnswer
+from commonhold.api.wire import shapes
 from commonhold.cli import ids
 from commonhold.cli.command import Command, files
+from commonhold.cli.common_options import Given, common
 from commonhold.cli.exit_status import DONE, REFUSED
-from commonhold.cli.given import Given, common
 from commonhold.cli.next_call import next_lines
 from commonhold.cli.opening import opened
 from commonhold.cli.output import answer, shown
-from commonhold.wire import shapes
+from commonhold.kernel.answers import AdoptAnswer
 
 
 @click.command(

@@ -9,20 +9,20 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import commonhold
-from commonhold.adapters import project_files
-from commonhold.adapters.daemon_place import http_address
-from commonhold.adapters.git.running import Git
-from commonhold.adapters.git.unseen import exclude_file, is_ignored, is_tracked
-from commonhold.adapters.git.worktrees import main_of, worktrees
-from commonhold.adapters.repository import Repository
 from commonhold.agents import codex_shell, gemini_shell, hooks_off, opencode_shell, shell_prefix
-from commonhold.agents.calling import Link, Ways, ways_in
+from commonhold.agents.file_pieces import FilePiece, Piece, counted
+from commonhold.agents.hook_commands import Link, Ways, ways_in
 from commonhold.agents.installing import FileChange, pieces_of, to_put, to_take, with_unseen
-from commonhold.agents.pieces import FilePiece, Piece, counted
 from commonhold.agents.setup import Setup
 from commonhold.agents.setups import SETUPS
 from commonhold.config import load_settings
-from commonhold.domain.errors import Code, CommonholdError, InputError
+from commonhold.kernel.errors import Code, CommonholdError, InputError
+from commonhold.workspace import project_files
+from commonhold.workspace.daemon_files import http_address
+from commonhold.workspace.git.process import Git
+from commonhold.workspace.git.tracked_files import exclude_file, is_ignored, is_tracked
+from commonhold.workspace.git.worktrees import main_of, worktrees
+from commonhold.workspace.repository import Repository
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ class Project:
     def bare_ways(self) -> Ways:
         """The ways by which every piece is recognized: with those that the settings or the machine would leave out."""
         root, state_folder = self.repository.root, self.repository.state_folder
-        ways = Ways(sys.executable, knock(), http_address(state_folder), wrapper=self.wrapper)
+        ways = Ways(sys.executable, hook_program(), http_address(state_folder), wrapper=self.wrapper)
         bash_env = f"{root}/{gemini_shell.FIRST_READ}" if self.has_gemini_file() else None
         return replace(ways, codex_root=root, state_folder=state_folder, bash_env=bash_env)
 
@@ -129,9 +129,9 @@ def _login_shell() -> str:
         return ""
 
 
-def knock() -> str:
+def hook_program() -> str:
     """Return the path of the program that hooks start."""
-    return str(Path(commonhold.__file__).parent / "client" / "knock.py")
+    return str(Path(commonhold.__file__).parent / "client" / "hook_program.py")
 
 
 @dataclass(frozen=True, slots=True)

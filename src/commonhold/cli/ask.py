@@ -2,13 +2,13 @@
 
 import click
 
+from commonhold.api.wire import shapes
 from commonhold.cli import ids, lease_words
 from commonhold.cli.command import Command
+from commonhold.cli.common_options import Given, common, request_option
 from commonhold.cli.exit_status import DONE, REFUSED
-from commonhold.cli.given import Given, common, request_option
 from commonhold.cli.opening import opened
 from commonhold.cli.output import answer
-from commonhold.wire import shapes
 
 
 @click.command(

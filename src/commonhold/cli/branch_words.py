@@ -5,13 +5,13 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
-from commonhold.app.branches import BranchMerge
-from commonhold.app.histories import Side
-from commonhold.app.merging import FileMerge
-from commonhold.app.trying import Failed, Passed
 from commonhold.cli.describe import who
 from commonhold.cli.merge_words import file_merged, printed
 from commonhold.cli.output import shown, some
+from commonhold.merging.branches.candidate_verification import Failed, Passed
+from commonhold.merging.branches.histories import Side
+from commonhold.merging.branches.merge_branch import BranchMerge
+from commonhold.merging.branches.merge_file import FileMerge
 from commonhold.merging.verdict import Verdict
 
 _OUTCOMES: Final = {

@@ -5,10 +5,10 @@ from collections.abc import Iterator, Mapping
 import click
 
 from commonhold.cli.command import Command, files
+from commonhold.cli.common_options import Given, common
 from commonhold.cli.definition import Meant, meant
-from commonhold.cli.given import Given, common
 from commonhold.cli.output import answer, shown
-from commonhold.linking.dependents import Dependent, dependents
+from commonhold.code.analysis.repository.dependents import Dependent, dependents
 
 
 @click.command(
@@ -31,7 +31,7 @@ def command(given: Given, key: str) -> None:
 
 def _shape(value: tuple[Meant, list[Dependent]]) -> Mapping[str, object]:
     # Loaded here: the output in words needs no JSON.
-    from commonhold.wire.reach_shapes import uses  # noqa: PLC0415
+    from commonhold.api.wire.reach_shapes import uses  # noqa: PLC0415
 
     return uses(value[0].definitions, value[1])
 

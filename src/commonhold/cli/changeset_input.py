@@ -4,10 +4,10 @@ import sys
 from pathlib import Path
 from typing import BinaryIO, Final
 
+from commonhold.api.wire.changesets import parse_changeset
 from commonhold.cli.output import complain
-from commonhold.domain.changeset import Changeset
-from commonhold.domain.errors import Code, InputError, StoreError
-from commonhold.wire.changesets import parse_changeset
+from commonhold.kernel.changeset import Changeset
+from commonhold.kernel.errors import Code, InputError, StoreError
 
 MAX_BYTES: Final = 64_000_000
 STDIN: Final = "-"

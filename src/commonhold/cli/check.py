@@ -9,24 +9,24 @@ from typing import TypedDict, Unpack
 import click
 
 import commonhold
-from commonhold.adapters.checks import TESTS, CommandCheck
-from commonhold.adapters.git.history import GitHistory
-from commonhold.adapters.git.running import Git
-from commonhold.adapters.git.scratch import TreeCopy
-from commonhold.adapters.typecheck import CopyCheckers
-from commonhold.app.checking import Checked, CheckWish, check_branches
-from commonhold.app.checks import Check
-from commonhold.app.trying import CHECK_SECONDS
-from commonhold.app.typing import TypeChecker
+from commonhold.cli.check_options import ended_as_by_ctrl_c
 from commonhold.cli.check_words import branches_checked, check_hint
-from commonhold.cli.checking import ended_as_by_ctrl_c
 from commonhold.cli.command import Command, files
+from commonhold.cli.common_options import Given, common
 from commonhold.cli.exit_status import DONE, REFUSED
 from commonhold.cli.git_place import git_place
-from commonhold.cli.given import Given, common
 from commonhold.cli.index_place import index_of, progress_for
 from commonhold.cli.output import answer
+from commonhold.code.type_checkers import TypeChecker
 from commonhold.config import load_settings
+from commonhold.merging.branches.candidate_verification import CHECK_SECONDS
+from commonhold.merging.branches.check_branches import Checked, CheckWish, check_branches
+from commonhold.merging.branches.verification import Check
+from commonhold.typecheck import CopyCheckers
+from commonhold.workspace.checks import TESTS, CommandCheck
+from commonhold.workspace.git.history import GitHistory
+from commonhold.workspace.git.process import Git
+from commonhold.workspace.git.scratch import TreeCopy
 
 
 class _Wish(TypedDict):
@@ -107,14 +107,14 @@ def _check_of(git: Git, tests: str, tree: str, paths: Sequence[str]) -> Check | 
 
 def _write_sarif(found: Checked, target: str) -> None:
     # Loaded here: the output in words needs no JSON.
-    from commonhold.wire.sarif import sarif  # noqa: PLC0415
-    from commonhold.wire.text import dumps  # noqa: PLC0415
+    from commonhold.api.wire.sarif import sarif  # noqa: PLC0415
+    from commonhold.api.wire.text import dumps  # noqa: PLC0415
 
     Path(target).write_text(dumps(sarif(found, commonhold.__version__)) + "\n", encoding="utf-8")
 
 
 def _shape(found: Checked) -> dict[str, object]:
     # Loaded here: the output in words needs no JSON.
-    from commonhold.wire.check_shapes import checked  # noqa: PLC0415
+    from commonhold.api.wire.check_shapes import checked  # noqa: PLC0415
 
     return {**checked(found), "hint": check_hint(found) or None}

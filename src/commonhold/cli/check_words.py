@@ -3,15 +3,15 @@
 import shlex
 from collections.abc import Iterator
 
-from commonhold.adapters.checks import TESTS
-from commonhold.app.checking import Checked
-from commonhold.app.crossed import Finding, Place
-from commonhold.app.histories import Side
-from commonhold.app.merged_state import Unmerged
 from commonhold.cli.output import shown, shown_text, some
-from commonhold.linking.contract_conflicts import SideName
+from commonhold.code.analysis.evidence import Evidence
+from commonhold.code.analysis.repository.contract_conflicts import SideName
+from commonhold.merging.branches.check_branches import Checked
+from commonhold.merging.branches.histories import Side
+from commonhold.merging.branches.merged_state import Unmerged
+from commonhold.merging.branches.semantic_conflicts import Finding, Place
 from commonhold.merging.verdict import NOWHERE
-from commonhold.semantics.evidence import Evidence
+from commonhold.workspace.checks import TESTS
 
 
 def branches_checked(value: Checked) -> Iterator[str]:

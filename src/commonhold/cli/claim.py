@@ -9,22 +9,22 @@ from typing import Any, Final, TypeVar
 
 import click
 
-from commonhold.adapters.claim_memory import ClaimMemory
-from commonhold.adapters.git.claims_ref import DEFAULT_REF, GitClaims
-from commonhold.adapters.git.running import Git
-from commonhold.adapters.system import RandomIds, SystemClock
+from commonhold.api.wire import claim_shapes
 from commonhold.cli import claim_words
 from commonhold.cli.command import Command, Group
+from commonhold.cli.common_options import common
 from commonhold.cli.exit_status import DONE, REFUSED
 from commonhold.cli.git_place import git_place
-from commonhold.cli.given import common
 from commonhold.cli.opening import agent_of
 from commonhold.cli.output import answer, complain
-from commonhold.domain.errors import Code, InputError
-from commonhold.domain.texts import check_holder
+from commonhold.kernel.errors import Code, InputError
+from commonhold.kernel.texts import check_holder
+from commonhold.machine.system import RandomIds, SystemClock
 from commonhold.tasks.claim_files import MOST_TTL_SECONDS, TTL_SECONDS, is_name
+from commonhold.tasks.claim_memory import ClaimMemory
 from commonhold.tasks.claiming import Changed, Claims, Lost, NothingToClaim, Surroundings
-from commonhold.wire import claim_shapes
+from commonhold.tasks.claims_ref import DEFAULT_REF, GitClaims
+from commonhold.workspace.git.process import Git
 
 _BEATS_IN_A_TTL: Final = 3
 _ORIGIN: Final = "origin"

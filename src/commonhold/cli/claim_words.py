@@ -4,13 +4,13 @@ import shlex
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from commonhold.adapters.git.claims_ref import LoggedClaim
+from commonhold.api.wire.text import sound
 from commonhold.cli.describe import stamp
 from commonhold.cli.output import shown
-from commonhold.domain.texts import duration
+from commonhold.kernel.texts import duration
 from commonhold.tasks.claiming import Changed, Claimed, Lost, NothingToClaim
 from commonhold.tasks.claims import Standing, State
-from commonhold.wire.text import sound
+from commonhold.tasks.claims_ref import LoggedClaim
 
 _MOST_TOLD: Final = 10
 _ENDED: Final = {"release": "gave back", "done": "completed"}

@@ -5,18 +5,18 @@ from typing import Final, TypedDict, Unpack
 
 import click
 
+from commonhold.api.wire import shapes
 from commonhold.cli import verdict
 from commonhold.cli.changeset_input import read_changeset, read_stdin
 from commonhold.cli.command import Command, files
+from commonhold.cli.common_options import Given, common, request_option
 from commonhold.cli.exit_status import DONE, REFUSED
-from commonhold.cli.given import Given, common, request_option
 from commonhold.cli.ids import lease_id
 from commonhold.cli.opening import Place, agent_of, opened
 from commonhold.cli.output import answer
-from commonhold.domain.changeset import Changeset, Edit, LeaseRef, Op
-from commonhold.domain.errors import Code, InputError, UsageError
-from commonhold.domain.keys import parse
-from commonhold.wire import shapes
+from commonhold.kernel.changeset import Changeset, Edit, LeaseRef, Op
+from commonhold.kernel.errors import Code, InputError, UsageError
+from commonhold.kernel.keys import parse
 
 _MAX_FENCE_DIGITS: Final = 18
 

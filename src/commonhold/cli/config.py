@@ -8,12 +8,12 @@ from urllib.parse import urlsplit
 import click
 from click.shell_completion import CompletionItem
 
-from commonhold.adapters.repository import find_repository
 from commonhold.cli.command import Command
-from commonhold.cli.given import Given, common, start_of
+from commonhold.cli.common_options import Given, common, start_of
 from commonhold.cli.output import answer, shown
 from commonhold.config import FILES, Settings, load_settings, origins
-from commonhold.domain.errors import Code, UsageError
+from commonhold.kernel.errors import Code, UsageError
+from commonhold.workspace.repository import find_repository
 
 _DEFAULT: Final = "default"
 _NAMES: Final = tuple(each.name for each in fields(Settings))

@@ -7,10 +7,10 @@ import click
 
 from commonhold.agents.setup import Setup
 from commonhold.agents.setups import SETUPS
-from commonhold.cli.given import Given
+from commonhold.cli.common_options import Given
 from commonhold.cli.output import complain
 from commonhold.cli.setting_up import Outcome, shown_changes
-from commonhold.domain.errors import Code, UsageError
+from commonhold.kernel.errors import Code, UsageError
 
 GIT: Final = "git"
 ALL: Final = "all"

@@ -5,10 +5,10 @@ from collections.abc import Iterator, Mapping
 import click
 
 from commonhold.cli.command import Command, files
+from commonhold.cli.common_options import Given, common
 from commonhold.cli.definition import Meant, meant
-from commonhold.cli.given import Given, common
 from commonhold.cli.output import answer, shown
-from commonhold.linking.summary import Offer
+from commonhold.code.analysis.repository.summary import Offer
 
 
 @click.command(
@@ -36,7 +36,7 @@ def _offers(value: Meant) -> list[Offer]:
 
 def _shape(value: Meant) -> Mapping[str, object]:
     # Loaded here: the output in words needs no JSON.
-    from commonhold.wire.reach_shapes import contract  # noqa: PLC0415
+    from commonhold.api.wire.reach_shapes import contract  # noqa: PLC0415
 
     return contract(value.path, _offers(value))
 

@@ -5,17 +5,17 @@ from typing import Final
 
 import click
 
-from commonhold.adapters import loopback
-from commonhold.adapters.loopback import MAX_PORT, Loopback
-from commonhold.adapters.probes.http import is_answered
-from commonhold.adapters.repository import Repository, find_repository
 from commonhold.cli.command import Command, Group
+from commonhold.cli.common_options import Given, common, start_of
 from commonhold.cli.exit_status import DONE, REFUSED
-from commonhold.cli.given import Given, common, start_of
 from commonhold.cli.output import say, send_json
 from commonhold.client import daemon
 from commonhold.config import is_masked
-from commonhold.domain.errors import Code, StoreError
+from commonhold.diagnostics.http import is_answered
+from commonhold.kernel.errors import Code, StoreError
+from commonhold.workspace import loopback
+from commonhold.workspace.loopback import MAX_PORT, Loopback
+from commonhold.workspace.repository import Repository, find_repository
 
 _EXAMPLES: Final = ("commonhold daemon status", "commonhold daemon stop", "commonhold daemon http")
 

@@ -2,15 +2,15 @@
 
 from dataclasses import dataclass
 
-from commonhold.cli.given import Given
+from commonhold.cli.common_options import Given
 from commonhold.cli.index_place import index_of, progress_for
 from commonhold.cli.opening import Place, opened
-from commonhold.domain.errors import Code, InputError
-from commonhold.domain.keys import HEADER, Key, canonical
-from commonhold.linking.library import Library
-from commonhold.linking.reach import Definition
-from commonhold.linking.summary import Offer, Summary
-from commonhold.semantics.module import Sort
+from commonhold.code.analysis.module_definitions import Sort
+from commonhold.code.analysis.repository.library import Library
+from commonhold.code.analysis.repository.reach import Definition
+from commonhold.code.analysis.repository.summary import Offer, Summary
+from commonhold.kernel.errors import Code, InputError
+from commonhold.kernel.keys import HEADER, Key, canonical
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,15 +7,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
 from commonhold.cli.output import shown, shown_text
-from commonhold.domain.slot_names import path_of_slot
-from commonhold.domain.texts import duration, short_name
+from commonhold.kernel.texts import duration, short_name
+from commonhold.kernel.write_slot_names import path_of_slot
 
 if TYPE_CHECKING:
-    from commonhold.app.pictures import Change, Status, Who
-    from commonhold.domain.debt import Debt
-    from commonhold.domain.lease import Conflict, Lease, Waiter
-    from commonhold.domain.partial_work import PartialWork
-    from commonhold.domain.value import Value
+    from commonhold.kernel.lease import Conflict, Lease, Waiter
+    from commonhold.kernel.obligations import Debt
+    from commonhold.kernel.partial_work import PartialWork
+    from commonhold.kernel.pictures import Change, Status, Who
+    from commonhold.kernel.values import Value
 
 HASH_DIGITS: Final = 16
 _FILE: Final = "file:"
@@ -77,7 +77,7 @@ def _held(value: Conflict) -> str:
     if value.held == value.key:
         return shown(value.key)
     # Loaded here: showing leases does not need the module of keys.
-    from commonhold.domain.keys import canonical, contains  # noqa: PLC0415
+    from commonhold.kernel.keys import canonical, contains  # noqa: PLC0415
 
     wanted, held = canonical(value.key), canonical(value.held)
     if contains(held, wanted):

@@ -9,25 +9,25 @@ from typing import Final
 import click
 
 import commonhold
-from commonhold.adapters.probes.finding import Finding, Level, fail, ok
-from commonhold.adapters.probes.http import over_http, serving
-from commonhold.adapters.probes.machine import machine
-from commonhold.adapters.probes.state import restored, state
-from commonhold.adapters.probes.type_checkers import type_checkers
-from commonhold.adapters.probes.versioning import git
-from commonhold.adapters.repository import Repository, find_repository
-from commonhold.app.resetting import last_reset
+from commonhold.api.wire.text import Json
 from commonhold.cli.command import Command
+from commonhold.cli.common_options import Given, common, start_of
 from commonhold.cli.config import settings_of, told
 from commonhold.cli.doctor_agents import agents
 from commonhold.cli.exit_status import DONE, FAMILIES
-from commonhold.cli.given import Given, common, start_of
 from commonhold.cli.opening import agent_of, opened
 from commonhold.cli.output import answer, shown, some
 from commonhold.client.daemon import pid_of
 from commonhold.config import Settings, load_settings
-from commonhold.domain.errors import CommonholdError, StoreError
-from commonhold.wire.text import Json
+from commonhold.diagnostics.finding import Finding, Level, fail, ok
+from commonhold.diagnostics.http import over_http, serving
+from commonhold.diagnostics.machine import machine
+from commonhold.diagnostics.state import restored, state
+from commonhold.diagnostics.type_checkers import type_checkers
+from commonhold.diagnostics.versioning import git
+from commonhold.kernel.errors import CommonholdError, StoreError
+from commonhold.stores.reset_events import last_reset
+from commonhold.workspace.repository import Repository, find_repository
 
 # Of no consequence to anything that Commonhold does.
 _MERE_FACTS: Final = frozenset({"user namespaces", "overlayfs"})

@@ -11,23 +11,23 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from commonhold.adapters.loopback import Loopback, loopback
-from commonhold.adapters.probes import calls
-from commonhold.adapters.probes.agent_programs import hooks_in_force, version
-from commonhold.adapters.probes.finding import Finding, fail, note, ok, warn
-from commonhold.adapters.repository import Repository
-from commonhold.adapters.sandbox.probing import offered
-from commonhold.agents import trials
-from commonhold.agents.calling import Link, Ways, commands_in, ways_in
+from commonhold.agents import live_probes
+from commonhold.agents.file_pieces import Piece
+from commonhold.agents.hook_commands import Link, Ways, commands_in, ways_in
 from commonhold.agents.hook_tables import CODEX
-from commonhold.agents.pieces import Piece
+from commonhold.agents.live_probes import Trial
 from commonhold.agents.setup import Level, Setup
-from commonhold.agents.standing import Seen, Standing, standing
-from commonhold.agents.trials import Trial
+from commonhold.agents.strictness import Seen, Standing, standing
 from commonhold.cli.agent_changes import Project
 from commonhold.client.daemon import pid_of
 from commonhold.config import Shell, load_settings
-from commonhold.domain.errors import CommonholdError
+from commonhold.diagnostics import calls
+from commonhold.diagnostics.agent_programs import hooks_in_force, version
+from commonhold.diagnostics.finding import Finding, fail, note, ok, warn
+from commonhold.kernel.errors import CommonholdError
+from commonhold.workspace.loopback import Loopback, loopback
+from commonhold.workspace.repository import Repository
+from commonhold.workspace.sandbox.probing import offered
 
 _HOLDER: Final = "COMMONHOLD_HOLDER"
 _LED_NOWHERE: Final = "its hooks do not lead to this program"
@@ -63,9 +63,9 @@ def _of(project: Project, setup: Setup) -> Finding:
     shells = _Shells()
     if not (seen.lost or seen.elsewhere):
         # In the order of a session: the question before a tool is used, a shell command, and the end.
-        seen = replace(seen, refusing=_tried(project, setup, texts, trials.gating))
+        seen = replace(seen, refusing=_tried(project, setup, texts, live_probes.gating))
         shells = _shells(project, setup, texts)
-        seen = replace(seen, silent=_tried(project, setup, texts, trials.telling))
+        seen = replace(seen, silent=_tried(project, setup, texts, live_probes.telling))
     return _finding(setup, standing(setup, seen), shells)
 
 
@@ -108,7 +108,7 @@ def _shells(project: Project, setup: Setup, texts: Mapping[str, str]) -> _Shells
         return _Shells(why)
     if _HOLDER in os.environ:
         return _Shells("its shell is not tried from within a shell of an agent")
-    trial = trials.shell(setup.name, texts)
+    trial = live_probes.shell(setup.name, texts)
     if trial is None:
         return _Shells("what its shell commands write is only detected: nothing leads them to the launcher")
     if failing := _made(trial, project.repository.root):
@@ -149,7 +149,9 @@ def _seen(project: Project, setup: Setup) -> Seen:
         is_there = any(commands_in(_text(project, piece)) for piece in pieces)
         return Seen(is_installed=is_there, is_watched=is_watched, troubles=(_LED_NOWHERE,) if is_there else ())
     chosen = loopback(project.repository.state_folder)
-    lost = dict.fromkeys(path for each in ways for path in (each.python, each.knock) if not os.access(path, os.R_OK))
+    lost = dict.fromkeys(
+        path for each in ways for path in (each.python, each.hook_program) if not os.access(path, os.R_OK)
+    )
     return Seen(
         is_installed=True,
         troubles=_troubles(project, setup, ways[0], chosen),
@@ -172,7 +174,7 @@ def _troubles(project: Project, setup: Setup, ways: Ways, chosen: Loopback | Non
     """Differences from an installation by command hooks or over HTTP, whichever has fewer."""
     links = [None] if chosen is None else [None, Link(chosen.url, chosen.token)]
     wanted = project.ways()
-    there = replace(wanted, python=ways.python, knock=ways.knock, socket=ways.socket, policy=ways.policy)
+    there = replace(wanted, python=ways.python, hook_program=ways.hook_program, socket=ways.socket, policy=ways.policy)
     told = [
         tuple(
             f"{piece.paths[0]}: {why}"

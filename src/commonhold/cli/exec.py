@@ -6,15 +6,15 @@ from collections.abc import Sequence
 
 import click
 
-from commonhold.adapters.daemon_place import http_address
-from commonhold.adapters.repository import find_repository
 from commonhold.cli.command import Command
-from commonhold.cli.given import Given, common, start_of
+from commonhold.cli.common_options import Given, common, start_of
 from commonhold.cli.opening import agent_of
 from commonhold.cli.output import flush
 from commonhold.client.launcher import launching
 from commonhold.config import load_settings
-from commonhold.domain import texts
+from commonhold.kernel import texts
+from commonhold.workspace.daemon_files import http_address
+from commonhold.workspace.repository import find_repository
 
 
 @click.command(

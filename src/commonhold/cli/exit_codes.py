@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping
 import click
 
 from commonhold.cli.command import Command
+from commonhold.cli.common_options import Given, common
 from commonhold.cli.exit_status import MEANINGS
-from commonhold.cli.given import Given, common
 from commonhold.cli.output import answer
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
-from commonhold.domain.errors import CommonholdError, InputError, InternalError, RefusedError, StoreError, UsageError
+from commonhold.kernel.errors import CommonholdError, InputError, InternalError, RefusedError, StoreError, UsageError
 
 DONE: Final = 0
 REFUSED: Final = 1

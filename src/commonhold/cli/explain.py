@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping
 import click
 
 from commonhold.cli.command import Command
+from commonhold.cli.common_options import Given, common
 from commonhold.cli.explanations import EXPLANATIONS, Explanation
-from commonhold.cli.given import Given, common
 from commonhold.cli.output import answer
-from commonhold.domain.errors import Code, UsageError
+from commonhold.kernel.errors import Code, UsageError
 
 Explained = Mapping[str, Explanation]
 

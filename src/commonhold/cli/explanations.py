@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
-from commonhold.domain.errors import Code
-from commonhold.domain.refusal import Refusal
+from commonhold.kernel.errors import Code
+from commonhold.kernel.refusals import Refusal
 
 
 class Explanation(NamedTuple):

@@ -7,11 +7,11 @@ from typing import Final
 
 import click
 
-from commonhold.adapters.faults import code_of
 from commonhold.cli.exit_status import status_of
 from commonhold.cli.output import complain, send_json, shown_text
-from commonhold.domain.errors import Code, CommonholdError, InternalError, RefusedError, StoreError, UsageError
-from commonhold.domain.exhaustion import exhausted
+from commonhold.kernel.errors import Code, CommonholdError, InternalError, RefusedError, StoreError, UsageError
+from commonhold.kernel.resource_exhaustion import exhausted
+from commonhold.machine.os_errors import code_of
 
 DEBUG: Final = "COMMONHOLD_DEBUG"
 
@@ -83,7 +83,7 @@ def _lines(error: CommonholdError) -> list[str]:
 
 def _shape(error: CommonholdError) -> dict[str, object]:
     # Loaded here: help needs no JSON.
-    from commonhold.wire import text  # noqa: PLC0415
+    from commonhold.api.wire import text  # noqa: PLC0415
 
     return _sound(text.error(error))
 

@@ -2,13 +2,13 @@
 
 import click
 
+from commonhold.api.wire import shapes
 from commonhold.cli import describe
 from commonhold.cli.command import Command
-from commonhold.cli.given import Given, common
+from commonhold.cli.common_options import Given, common
 from commonhold.cli.opening import opened
 from commonhold.cli.output import complain, is_terminal, say, send, send_json, shown_text
-from commonhold.domain.value import Value
-from commonhold.wire import shapes
+from commonhold.kernel.values import Value
 
 
 @click.command(

@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
-from commonhold.adapters.repository import find_repository
-from commonhold.cli.given import Given, start_of
-from commonhold.domain.errors import Code, InputError
+from commonhold.cli.common_options import Given, start_of
+from commonhold.kernel.errors import Code, InputError
+from commonhold.workspace.repository import find_repository
 
 
 @dataclass(frozen=True, slots=True)

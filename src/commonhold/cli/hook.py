@@ -8,12 +8,12 @@ from typing import Final
 
 import click
 
-from commonhold.adapters.daemon_place import http_address
-from commonhold.adapters.repository import Repository, find_repository
 from commonhold.cli.command import Command
-from commonhold.cli.given import Given, common
+from commonhold.cli.common_options import Given, common
 from commonhold.client import daemon, hook_client
-from commonhold.domain.errors import CommonholdError
+from commonhold.kernel.errors import CommonholdError
+from commonhold.workspace.daemon_files import http_address
+from commonhold.workspace.repository import Repository, find_repository
 
 PAUSE_SECONDS: Final = 0.02
 _NOTHING: Final[hook_client.Said] = (0, b"", b"")

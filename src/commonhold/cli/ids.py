@@ -6,8 +6,8 @@ from typing import Final
 
 from commonhold.cli.opening import Place
 from commonhold.cli.output import some
-from commonhold.domain.errors import Code, UsageError
-from commonhold.domain.texts import short_name
+from commonhold.kernel.errors import Code, UsageError
+from commonhold.kernel.texts import short_name
 
 _LEASE: Final = "lease-"
 _WHOLE: Final = re.compile(r"lease-[0-9a-f]{16}")
@@ -48,7 +48,7 @@ def holder(place: Place, typed: str) -> str:
 def past_holder(place: Place, typed: str) -> str:
     """Return the same for any session that has committed something, according to the log."""
     # Loaded here: few commands need the log.
-    from commonhold.domain.events import Committed  # noqa: PLC0415
+    from commonhold.kernel.events import Committed  # noqa: PLC0415
 
     events = (recorded.event for recorded in place.hold.log(limit=_MOST_EVENTS))
     return _holder(typed, dict.fromkeys(each.holder for each in events if isinstance(each, Committed)))
@@ -68,7 +68,7 @@ def _live(place: Place) -> Iterator[str]:
 
 def _told(place: Place) -> Iterator[str]:
     # Loaded here: the log alone needs it.
-    from commonhold.domain.events import lease_id_of  # noqa: PLC0415
+    from commonhold.kernel.events import lease_id_of  # noqa: PLC0415
 
     for recorded in place.hold.log(limit=_MOST_EVENTS):
         if found := lease_id_of(recorded.event):

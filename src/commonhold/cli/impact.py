@@ -6,11 +6,11 @@ from pathlib import Path
 import click
 
 from commonhold.cli.command import Command, files
+from commonhold.cli.common_options import Given, common
 from commonhold.cli.definition import meant
-from commonhold.cli.given import Given, common
 from commonhold.cli.output import answer, say, shown
-from commonhold.domain.errors import Code, UsageError
-from commonhold.linking.reach import Definition, Reach, Reached, reach
+from commonhold.code.analysis.repository.reach import Definition, Reach, Reached, reach
+from commonhold.kernel.errors import Code, UsageError
 
 DEPTH = 3
 
@@ -49,11 +49,11 @@ def command(given: Given, key: str, depth: int, svg: str | None, *, as_dot: bool
     reached = reach(found.library, found.definitions, depth)
     if svg is not None:
         # Loaded here, as below: the output as a tree needs none of it.
-        from commonhold.wire.reach_svg import svg as drawn  # noqa: PLC0415
+        from commonhold.api.wire.reach_svg import svg as drawn  # noqa: PLC0415
 
         Path(svg).write_text(drawn(reached), encoding="utf-8")
     if as_dot:
-        from commonhold.wire.reach_dot import dot  # noqa: PLC0415
+        from commonhold.api.wire.reach_dot import dot  # noqa: PLC0415
 
         say(dot(reached).splitlines())
     else:
@@ -61,7 +61,7 @@ def command(given: Given, key: str, depth: int, svg: str | None, *, as_dot: bool
 
 
 def _shape(value: Reach) -> dict[str, object]:
-    from commonhold.wire.reach_shapes import reach as shape  # noqa: PLC0415
+    from commonhold.api.wire.reach_shapes import reach as shape  # noqa: PLC0415
 
     return shape(value)
 

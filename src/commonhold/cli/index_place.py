@@ -4,11 +4,11 @@ import sys
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 
-from commonhold.adapters.index.index import index_at
-from commonhold.adapters.repository import find_repository
-from commonhold.app.indexes import Index, Progress, silent
-from commonhold.cli.given import Given, start_of
+from commonhold.cli.common_options import Given, start_of
+from commonhold.code.indexes import Index, Progress, silent
 from commonhold.config import load_settings
+from commonhold.index.index import index_at
+from commonhold.workspace.repository import find_repository
 
 
 @contextmanager

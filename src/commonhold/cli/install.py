@@ -2,20 +2,20 @@
 
 import click
 
-from commonhold.adapters.git import installing as git_settings
-from commonhold.adapters.git.running import Git
-from commonhold.adapters.loopback import choose, loopback
-from commonhold.adapters.repository import find_repository
-from commonhold.agents.calling import Link
+from commonhold.agents.hook_commands import Link
 from commonhold.cli.agent_changes import AgentPlan, Project, carry_out, to_install
 from commonhold.cli.command import Command
+from commonhold.cli.common_options import Given, common, start_of
 from commonhold.cli.consent import GIT, diff_option, dry_run_option, may_go_on, named, what_argument, yes_option
 from commonhold.cli.git_place import git_place
-from commonhold.cli.given import Given, common, start_of
 from commonhold.cli.output import shown
 from commonhold.cli.setting_up import Outcome, tell
 from commonhold.client import daemon
-from commonhold.domain.errors import Code, UsageError
+from commonhold.kernel.errors import Code, UsageError
+from commonhold.workspace.git import merge_driver_settings as git_settings
+from commonhold.workspace.git.process import Git
+from commonhold.workspace.loopback import choose, loopback
+from commonhold.workspace.repository import find_repository
 
 _AT_HOME = "{0.title} is left out: only {1} shows that it was ever used. To include it: commonhold install {0.name}"
 _YET_UNKNOWN = Link("http://127.0.0.1:0", "made when this is written")

@@ -3,14 +3,14 @@
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from commonhold.app.answers import AcquireAnswer, LeaseAnswer, Next, RegionHash
+from commonhold.cli.common_options import Given
 from commonhold.cli.describe import change, conflict, notices, quoted, short, value, when, who
-from commonhold.cli.given import Given
 from commonhold.cli.next_call import next_lines
 from commonhold.cli.output import shown
-from commonhold.domain.lease import Lease
-from commonhold.domain.refusal import Refusal
-from commonhold.domain.texts import duration
+from commonhold.kernel.answers import AcquireAnswer, LeaseAnswer, Next, RegionHash
+from commonhold.kernel.lease import Lease
+from commonhold.kernel.refusals import Refusal
+from commonhold.kernel.texts import duration
 
 
 def acquired(answer: AcquireAnswer, given: Given) -> Iterator[str]:

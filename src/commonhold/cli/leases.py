@@ -2,12 +2,12 @@
 
 import click
 
+from commonhold.api.wire import shapes
 from commonhold.cli import describe, ids
 from commonhold.cli.command import Command
-from commonhold.cli.given import Given, common
+from commonhold.cli.common_options import Given, common
 from commonhold.cli.opening import opened
 from commonhold.cli.output import answer
-from commonhold.wire import shapes
 
 
 @click.command(

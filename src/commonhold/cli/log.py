@@ -6,12 +6,14 @@ from typing import Any, Final, TypedDict, Unpack
 
 import click
 
+from commonhold.api.wire import event_shapes
+from commonhold.api.wire.text import dumps
 from commonhold.cli.command import Command
+from commonhold.cli.common_options import Given, common
 from commonhold.cli.describe import innermost, quoted, short, stamp, who
-from commonhold.cli.given import Given, common
 from commonhold.cli.opening import Place, opened
 from commonhold.cli.output import answer, flush, say, send, shown, some
-from commonhold.domain.events import (
+from commonhold.kernel.events import (
     KIND_OF,
     KINDS,
     CommitRefused,
@@ -33,10 +35,8 @@ from commonhold.domain.events import (
     holder_of,
     lease_id_of,
 )
-from commonhold.domain.lease import Lease, Waiter
-from commonhold.domain.slots import shown_key
-from commonhold.wire import event_shapes
-from commonhold.wire.text import dumps
+from commonhold.kernel.lease import Lease, Waiter
+from commonhold.kernel.write_slots import shown_key
 
 _POLL_SECONDS: Final = 0.5
 _WIDTH: Final = max(map(len, KINDS))

@@ -7,7 +7,7 @@ from typing import Final
 import click
 
 from commonhold.cli.command import Command
-from commonhold.cli.given import Given, common
+from commonhold.cli.common_options import Given, common
 from commonhold.cli.opening import AGENT
 
 # Claude Code names its session in the environment of a server that it starts.

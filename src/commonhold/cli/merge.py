@@ -5,21 +5,21 @@ from typing import TypedDict, Unpack
 
 import click
 
-from commonhold.adapters.git.history import GitHistory
-from commonhold.adapters.git.running import Git
-from commonhold.app.branches import BranchMerge, BranchWish, Ending, merge_branch
-from commonhold.app.trying import Trial
 from commonhold.cli.branch_words import branch_hint, branch_merged
-from commonhold.cli.checking import check_options, ended_as_by_ctrl_c
+from commonhold.cli.check_options import check_options, ended_as_by_ctrl_c
 from commonhold.cli.command import Command
+from commonhold.cli.common_options import Given, common
 from commonhold.cli.exit_status import DONE, REFUSED
 from commonhold.cli.git_place import git_place
-from commonhold.cli.given import Given, common
-from commonhold.cli.holding import OthersLeases
+from commonhold.cli.holders_of_files import OthersLeases
 from commonhold.cli.index_place import index_of
 from commonhold.cli.output import answer
 from commonhold.cli.scratch import trial_of_tree
-from commonhold.domain.errors import Code, UsageError
+from commonhold.kernel.errors import Code, UsageError
+from commonhold.merging.branches.candidate_verification import Trial
+from commonhold.merging.branches.merge_branch import BranchMerge, BranchWish, Ending, merge_branch
+from commonhold.workspace.git.history import GitHistory
+from commonhold.workspace.git.process import Git
 
 
 class _Wish(TypedDict):
@@ -84,6 +84,6 @@ def _trial(root: str, command: str, seconds: float, tree: str) -> Trial:
 
 def _shape(found: BranchMerge) -> dict[str, object]:
     # Loaded here: the output in words needs no JSON.
-    from commonhold.wire.merge_shapes import branch_merge  # noqa: PLC0415
+    from commonhold.api.wire.merge_shapes import branch_merge  # noqa: PLC0415
 
     return {**branch_merge(found), "hint": branch_hint(found) or None}

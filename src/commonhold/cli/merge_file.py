@@ -6,16 +6,16 @@ from typing import Final, TypedDict, Unpack
 
 import click
 
-from commonhold.adapters.replacing import replace_file
-from commonhold.app.merging import FileMerge, merge_file
-from commonhold.app.trying import Trial
-from commonhold.cli.checking import check_options, ended_as_by_ctrl_c
+from commonhold.cli.check_options import check_options, ended_as_by_ctrl_c
 from commonhold.cli.command import Command, files
+from commonhold.cli.common_options import Given, common
 from commonhold.cli.exit_status import DONE, REFUSED
-from commonhold.cli.given import Given, common
 from commonhold.cli.merge_words import file_hint, file_merged
 from commonhold.cli.output import complain, say, send, send_json
-from commonhold.domain.errors import Code, InputError, StoreError, UsageError
+from commonhold.kernel.errors import Code, InputError, StoreError, UsageError
+from commonhold.machine.file_replacement import replace_file
+from commonhold.merging.branches.candidate_verification import Trial
+from commonhold.merging.branches.merge_file import FileMerge, merge_file
 from commonhold.merging.verdict import USUAL_MARKER_SIZE, Sides, Verdict
 
 STDOUT: Final = "-"
@@ -164,7 +164,7 @@ def _next(merged: FileMerge, out: str) -> Sequence[str]:
 
 def _shape(merged: FileMerge, text: bytes | None, out: str) -> dict[str, object]:
     # Loaded here, as above.
-    from commonhold.wire.merge_shapes import file_merge  # noqa: PLC0415
+    from commonhold.api.wire.merge_shapes import file_merge  # noqa: PLC0415
 
     shape = file_merge(merged)
     hint = file_hint(merged, out) if merged.verdict is Verdict.REFUSED else None

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
-from commonhold.app.merging import FileMerge
-from commonhold.app.trying import Failed, Passed
 from commonhold.cli.output import shown, shown_text
+from commonhold.merging.branches.candidate_verification import Failed, Passed
+from commonhold.merging.branches.merge_file import FileMerge
 from commonhold.merging.verdict import NOWHERE, Lines, Spot, Verdict
 
 

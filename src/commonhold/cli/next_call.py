@@ -6,15 +6,15 @@ import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from commonhold.cli.given import Given
+from commonhold.api.wire.text import dumps
+from commonhold.cli.common_options import Given
 from commonhold.cli.opening import rooted
 from commonhold.cli.output import shown, shown_text
-from commonhold.domain.changeset import Op
-from commonhold.domain.keys import parse
-from commonhold.wire.text import dumps
+from commonhold.kernel.changeset import Op
+from commonhold.kernel.keys import parse
 
 if TYPE_CHECKING:
-    from commonhold.app.answers import Next
+    from commonhold.kernel.answers import Next
 
 Words = Sequence[str]
 NEEDS_TEXT: Final = (Op.REPLACE, Op.INSERT, Op.CREATE_FILE, Op.REWRITE)

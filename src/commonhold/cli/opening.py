@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from commonhold.cli.common_options import Given, start_of
 from commonhold.cli.describe import notices
-from commonhold.cli.given import Given, start_of
 from commonhold.cli.output import complain
 from commonhold.cli.person import person
 from commonhold.client.opening import open_session
 from commonhold.client.session import Commonhold
-from commonhold.domain.errors import Code, InputError
-from commonhold.domain.keys import Spec, parse
+from commonhold.kernel.errors import Code, InputError
+from commonhold.kernel.keys import Spec, parse
 
 AGENT: Final = "COMMONHOLD_AGENT"
 STORE: Final = "COMMONHOLD_STORE"
@@ -51,7 +51,7 @@ class Place:
         if any(map(os.path.lexists, paths)):
             return None
         # Loaded here: modules, or paths that do not exist yet, are seldom named.
-        from commonhold.adapters.files import WorkingTree  # noqa: PLC0415
+        from commonhold.workspace.files import WorkingTree  # noqa: PLC0415
 
         found = WorkingTree(self.hold.root).in_module(spec)
         return None if found is None else str(found)

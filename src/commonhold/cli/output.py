@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final, TextIO, TypeVar
 
-from commonhold.domain.errors import StoreError
+from commonhold.kernel.errors import StoreError
 
 if TYPE_CHECKING:
-    from commonhold.cli.given import Given
+    from commonhold.cli.common_options import Given
 
 T = TypeVar("T")
 MOST_NAMED: Final = 5
@@ -94,7 +94,7 @@ def send_text(text: str) -> None:
 def send_json(shape: Mapping[str, Any]) -> None:
     """Print an answer as JSON, in UTF-8 whatever the terminal speaks."""
     # Loaded here: help needs no JSON.
-    from commonhold.wire.text import dumps  # noqa: PLC0415
+    from commonhold.api.wire.text import dumps  # noqa: PLC0415
 
     send(dumps(shape).encode() + b"\n")
 
@@ -136,7 +136,7 @@ def _written() -> Iterator[None]:
 def lost(fault: OSError) -> OutputLostError:
     """The error for an answer that could not be written."""
     # Loaded here: output seldom fails.
-    from commonhold.adapters.faults import code_of  # noqa: PLC0415
+    from commonhold.machine.os_errors import code_of  # noqa: PLC0415
 
     return OutputLostError(
         code_of(fault),

@@ -15,11 +15,11 @@ import commonhold
 from commonhold.cli.colours import choose
 from commonhold.cli.command import Group
 from commonhold.cli.commands import BY_RAW_NAMES, COMMANDS, GROUPS, MEANT, MODULES
+from commonhold.cli.common_options import PLAIN, Given, common
 from commonhold.cli.exit_status import BROKEN_PIPE, DONE, INTERRUPTED
 from commonhold.cli.faults import report
-from commonhold.cli.given import PLAIN, Given, common
 from commonhold.cli.output import OutputLostError, abandon_output, complain, flush, lost
-from commonhold.domain.errors import Code, InputError
+from commonhold.kernel.errors import Code, InputError
 
 NAME: Final = "commonhold"
 COMPLETE_VARIABLE: Final = "_COMMONHOLD_COMPLETE"

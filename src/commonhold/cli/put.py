@@ -6,18 +6,18 @@ from typing import Final
 
 import click
 
-from commonhold.app.answers import Next, PutAnswer
+from commonhold.api.wire import shapes
 from commonhold.cli import describe
 from commonhold.cli.changeset_input import STDIN, read_stdin
 from commonhold.cli.command import Command
+from commonhold.cli.common_options import Given, common, request_option
 from commonhold.cli.exit_status import DONE, REFUSED
-from commonhold.cli.given import Given, common, request_option
 from commonhold.cli.next_call import next_lines
 from commonhold.cli.opening import opened
 from commonhold.cli.output import answer, shown
-from commonhold.domain.errors import Code, InputError, UsageError
-from commonhold.domain.value import Version
-from commonhold.wire import shapes
+from commonhold.kernel.answers import Next, PutAnswer
+from commonhold.kernel.errors import Code, InputError, UsageError
+from commonhold.kernel.values import Version
 
 _MAX_DIGITS: Final = 18
 

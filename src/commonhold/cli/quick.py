@@ -67,7 +67,7 @@ def printing(arguments: Sequence[str]) -> Printing | None:
         return None
     # Loaded here: a command that only the full program answers does not wait for this.
     from commonhold.client.reader import Unread  # noqa: PLC0415
-    from commonhold.domain.errors import CommonholdError  # noqa: PLC0415
+    from commonhold.kernel.errors import CommonholdError  # noqa: PLC0415
 
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
@@ -99,9 +99,9 @@ def _read(arguments: Sequence[str]) -> Asked | None:
 
 def _asked(asked: Asked) -> Printing | None:
     from commonhold import __version__  # noqa: PLC0415 - loaded here, as above
-    from commonhold.adapters.repository_paths import repository_paths  # noqa: PLC0415
-    from commonhold.adapters.socket_places import address  # noqa: PLC0415
     from commonhold.client.reader import Reader  # noqa: PLC0415
+    from commonhold.workspace.repository_paths import repository_paths  # noqa: PLC0415
+    from commonhold.workspace.socket_paths import address  # noqa: PLC0415
 
     root, state, _ = repository_paths(asked.folder)
     if not all(map(_says_nothing, (f"{root}/{name}" for name in _SETTINGS))):
@@ -131,7 +131,7 @@ def _asked(asked: Asked) -> Printing | None:
 def _glance(state: str, root: str, agent: str | None) -> Glance:
     """A look at the state. Raises Unread, and the error for an invalid agent name."""
     from commonhold.client.glance import Glance  # noqa: PLC0415 - loaded here: mostly there is a daemon
-    from commonhold.domain.texts import check_holder  # noqa: PLC0415
+    from commonhold.kernel.texts import check_holder  # noqa: PLC0415
 
     if agent is not None:
         check_holder(agent)
@@ -146,7 +146,7 @@ def _is_unset(root: str) -> bool:
         return False
     if not os.path.lexists(shared):
         return True
-    from commonhold.regions.toml import parse_toml  # noqa: PLC0415 - loaded here: it is a good part of the start
+    from commonhold.code.regions.toml import parse_toml  # noqa: PLC0415 - loaded here: it is a good part of the start
 
     try:
         with open(shared, encoding="utf-8") as file:
@@ -226,9 +226,9 @@ def _key(asked: Asked, root: str) -> str | None:
 
 def _tell_news(news: Any) -> None:  # noqa: ANN401 - whatever the daemon has sent
     if news:
-        from commonhold.app.notice import notice_of  # noqa: PLC0415
         from commonhold.cli.describe import notices  # noqa: PLC0415
         from commonhold.cli.output import complain  # noqa: PLC0415
+        from commonhold.kernel.notice import notice_of  # noqa: PLC0415
 
         complain(notices(notice_of(each.text, each.diff) for each in news))
 

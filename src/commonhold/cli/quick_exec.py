@@ -58,9 +58,9 @@ def _answer(address: str, question: Object) -> Object:
 
 def _address() -> str | None:
     """Return the address of the daemon of the repository around this folder; None if it is not plain to see."""
-    from commonhold.adapters.repository_paths import repository_paths  # noqa: PLC0415
-    from commonhold.adapters.socket_places import http_address  # noqa: PLC0415
-    from commonhold.domain.errors import CommonholdError  # noqa: PLC0415
+    from commonhold.kernel.errors import CommonholdError  # noqa: PLC0415
+    from commonhold.workspace.repository_paths import repository_paths  # noqa: PLC0415
+    from commonhold.workspace.socket_paths import http_address  # noqa: PLC0415
 
     try:
         return http_address(repository_paths(".")[1])

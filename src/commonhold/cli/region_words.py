@@ -9,8 +9,8 @@ from commonhold.cli.describe import short
 from commonhold.cli.output import complain, is_terminal, say, send, shown, shown_text
 
 if TYPE_CHECKING:
-    from commonhold.app.answers import RegionText
-    from commonhold.app.region_list import Lines, ListedRegion, RegionList
+    from commonhold.commits.region_list import Lines, ListedRegion, RegionList
+    from commonhold.kernel.answers import RegionText
 
 
 def lines(found: RegionList) -> Iterator[str]:

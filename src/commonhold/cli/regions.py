@@ -2,12 +2,12 @@
 
 import click
 
+from commonhold.api.wire import shapes
 from commonhold.cli import region_words
 from commonhold.cli.command import Command, files
-from commonhold.cli.given import Given, common
+from commonhold.cli.common_options import Given, common
 from commonhold.cli.opening import opened
 from commonhold.cli.output import say, send_json
-from commonhold.wire import shapes
 
 
 @click.command(

@@ -4,16 +4,16 @@ from collections.abc import Iterator, Sequence
 
 import click
 
-from commonhold.app.answers import LeaseAnswer
+from commonhold.api.wire import shapes
 from commonhold.cli import ids, lease_words
 from commonhold.cli.command import Command
+from commonhold.cli.common_options import Given, common, request_option
 from commonhold.cli.exit_status import DONE, REFUSED
-from commonhold.cli.given import Given, common, request_option
 from commonhold.cli.opening import Place, opened
 from commonhold.cli.output import answer, shown
-from commonhold.domain.errors import Code, UsageError
-from commonhold.domain.lease import Lease, Waiter
-from commonhold.wire import shapes
+from commonhold.kernel.answers import LeaseAnswer
+from commonhold.kernel.errors import Code, UsageError
+from commonhold.kernel.lease import Lease, Waiter
 
 
 @click.command(

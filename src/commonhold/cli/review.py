@@ -6,13 +6,13 @@ from typing import Final
 
 import click
 
-from commonhold.app.lost_files import lost_files
+from commonhold.api.wire import shapes
 from commonhold.cli import review_resolve, review_show, review_waive, work_words
 from commonhold.cli.command import Group
-from commonhold.cli.given import Given, common
+from commonhold.cli.common_options import Given, common
 from commonhold.cli.opening import opened
 from commonhold.cli.output import answer
-from commonhold.wire import shapes
+from commonhold.commits.external.lost_files import lost_files
 
 _MOST_EVENTS: Final = 10_000
 

@@ -7,19 +7,19 @@ from typing import Final, NamedTuple
 
 import click
 
-from commonhold.app.answers import Next, ReviewAnswer
+from commonhold.api.wire import shapes
+from commonhold.api.wire.text import Json
 from commonhold.cli import describe, ids
 from commonhold.cli.command import Command
+from commonhold.cli.common_options import Given, common
 from commonhold.cli.exit_status import DONE, REFUSED
-from commonhold.cli.given import Given, common
 from commonhold.cli.next_call import next_lines
 from commonhold.cli.opening import Place, opened
 from commonhold.cli.output import answer, shown, shown_text
 from commonhold.cli.review_resolve import refused
-from commonhold.domain.errors import Code, InputError
-from commonhold.domain.partial_work import Left, PartialWork
-from commonhold.wire import shapes
-from commonhold.wire.text import Json
+from commonhold.kernel.answers import Next, ReviewAnswer
+from commonhold.kernel.errors import Code, InputError
+from commonhold.kernel.partial_work import Left, PartialWork
 
 _MAX_LINES: Final = 200
 _GONE: Final = "(not there)"

@@ -2,13 +2,13 @@
 
 import click
 
+from commonhold.api.wire import shapes
 from commonhold.cli.command import Command, files
+from commonhold.cli.common_options import Given, common
 from commonhold.cli.describe import short
-from commonhold.cli.given import Given, common
 from commonhold.cli.opening import agent_of, opened
 from commonhold.cli.output import answer, shown
-from commonhold.domain.errors import Code, UsageError
-from commonhold.wire import shapes
+from commonhold.kernel.errors import Code, UsageError
 
 
 @click.command("saw", cls=Command, examples=("commonhold saw src/prices.py", "commonhold saw src/prices.py#total"))

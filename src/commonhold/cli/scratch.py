@@ -4,11 +4,11 @@ import os
 import time
 from pathlib import Path
 
-from commonhold.adapters.checks import CommandCheck, nothing_else
-from commonhold.adapters.git.running import Git
-from commonhold.adapters.git.scratch import TreeCopy
-from commonhold.adapters.repository import find_repository
-from commonhold.app.trying import Trial
+from commonhold.merging.branches.candidate_verification import Trial
+from commonhold.workspace.checks import CommandCheck, nothing_else
+from commonhold.workspace.git.process import Git
+from commonhold.workspace.git.scratch import TreeCopy
+from commonhold.workspace.repository import find_repository
 
 
 def trial_of_tree(root: str, tree: str, command: str, seconds: float) -> Trial:

@@ -8,13 +8,13 @@ from typing import Final
 
 import click
 
+from commonhold.api.wire import shapes
 from commonhold.cli.command import Command, files
-from commonhold.cli.given import Given, common
+from commonhold.cli.common_options import Given, common
 from commonhold.cli.opening import Place, opened
 from commonhold.cli.output import is_terminal, say, send, send_json
 from commonhold.cli.region_words import tell
-from commonhold.domain.errors import Code, UsageError
-from commonhold.wire import shapes
+from commonhold.kernel.errors import Code, UsageError
 
 _HASH: Final = re.compile(r"[0-9a-f]{16,64}")
 

@@ -4,13 +4,13 @@ from collections.abc import Iterable
 
 import click
 
-from commonhold.app.pictures import Status
+from commonhold.api.wire import shapes
 from commonhold.cli.command import Command
-from commonhold.cli.given import Given, common
+from commonhold.cli.common_options import Given, common
 from commonhold.cli.opening import opened
 from commonhold.cli.output import answer
 from commonhold.cli.status_words import whole_picture
-from commonhold.wire import shapes
+from commonhold.kernel.pictures import Status
 
 
 @click.command(
@@ -30,7 +30,7 @@ def command(given: Given, *, watch: bool) -> None:
     with opened(given) as place:
         if watch:
             # Loaded here: usually one look is enough.
-            from commonhold.cli.watching import watched  # noqa: PLC0415
+            from commonhold.cli.watch import watched  # noqa: PLC0415
 
             watched(given, place.hold.status, shapes.status, lambda found: _words(found, given))
             return

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from commonhold.cli.describe import picture, quoted, when, who
 
 if TYPE_CHECKING:
-    from commonhold.app.pictures import Status
-    from commonhold.domain.at_work import Presence
+    from commonhold.kernel.pictures import Status
+    from commonhold.kernel.presence import Presence
 
 
 def _session(presence: Presence) -> str:

@@ -2,17 +2,17 @@
 
 import click
 
-from commonhold.adapters.git import installing as git_settings
-from commonhold.adapters.git.running import Git
-from commonhold.adapters.repository import find_repository
 from commonhold.agents.setups import SETUPS
 from commonhold.cli.agent_changes import Project, carry_out, to_uninstall
 from commonhold.cli.command import Command
+from commonhold.cli.common_options import Given, common, start_of
 from commonhold.cli.consent import GIT, diff_option, dry_run_option, may_go_on, named, what_argument, yes_option
 from commonhold.cli.git_place import git_place
-from commonhold.cli.given import Given, common, start_of
 from commonhold.cli.output import shown
 from commonhold.cli.setting_up import Outcome, tell
+from commonhold.workspace.git import merge_driver_settings as git_settings
+from commonhold.workspace.git.process import Git
+from commonhold.workspace.repository import find_repository
 
 
 @click.command(
@@ -43,7 +43,7 @@ def command(given: Given, what: tuple[str, ...], *, shared: bool, yes: bool, dif
             git_settings.carry_out(place, settings)
     if not dry_run:
         # Loaded here: the module that makes private trees also merges.
-        from commonhold.server.git_homes import remove_private_trees  # noqa: PLC0415
+        from commonhold.agents.git.session_indexes import remove_private_trees  # noqa: PLC0415
 
         remove_private_trees(project.repository.state_folder)
     tell(given, outcome)

@@ -5,15 +5,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from commonhold.app.answers import CommitAnswer, MergedRegion, Next, RepairRegion, Unmerged
+from commonhold.cli.common_options import Given
 from commonhold.cli.describe import ABOVE, conflict, notices, quoted, short, there_now
-from commonhold.cli.given import Given
 from commonhold.cli.next_call import next_lines
 from commonhold.cli.opening import Place, rooted
 from commonhold.cli.output import shown, shown_text
-from commonhold.domain.changeset import Changeset, Edit
-from commonhold.domain.keys import canonical
-from commonhold.domain.refusal import Refusal
+from commonhold.kernel.answers import CommitAnswer, MergedRegion, Next, RepairRegion, Unmerged
+from commonhold.kernel.changeset import Changeset, Edit
+from commonhold.kernel.keys import canonical
+from commonhold.kernel.refusals import Refusal
 
 # The answer speaks of its own fields; here they are printed above.
 _FRESH: Final = ("the fresh text in repair", "the text above")

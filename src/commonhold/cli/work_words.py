@@ -3,14 +3,14 @@
 import shlex
 from collections.abc import Iterator, Sequence
 
-from commonhold.app.answers import Next
-from commonhold.app.lost_files import LostFile
-from commonhold.app.pictures import Status
+from commonhold.cli.common_options import Given
 from commonhold.cli.describe import HASH_DIGITS, owed, quoted, when, who, work
-from commonhold.cli.given import Given
 from commonhold.cli.next_call import next_lines
 from commonhold.cli.output import shown
-from commonhold.domain.partial_work import PartialWork
+from commonhold.commits.external.lost_files import LostFile
+from commonhold.kernel.answers import Next
+from commonhold.kernel.partial_work import PartialWork
+from commonhold.kernel.pictures import Status
 
 
 def works(left: Sequence[PartialWork], given: Given) -> Iterator[str]:

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from typing import Unpack
 
 from commonhold.client.async_session import AsyncCommonhold
+from commonhold.client.external_values import Resolver, Resolvers
 from commonhold.client.opening import Choices, find_channel
-from commonhold.client.resolving import Resolver, Resolvers
 
 
 def open_async(

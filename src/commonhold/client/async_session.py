@@ -9,14 +9,14 @@ from contextlib import asynccontextmanager, suppress
 from functools import wraps
 from typing import TYPE_CHECKING, Any, Concatenate, Final, ParamSpec, Self, TypeVar
 
-from commonhold.app import terms
-from commonhold.app.service import Service
-from commonhold.client import acquiring, holding, resolving
-from commonhold.client.effects import Call, Effect, Look, Sleep, Steps, calling
-from commonhold.client.holding import Grip
-from commonhold.client.resolving import Resolvers
+from commonhold.api import terms
+from commonhold.api.service import Service
+from commonhold.client import acquisition, external_values, lease_keeper
+from commonhold.client.effects import Call, Effect, ReadClock, Sleep, Steps, calling
+from commonhold.client.external_values import Resolvers
+from commonhold.client.lease_keeper import LeaseHandle
 from commonhold.client.session import Held, Session, ticks
-from commonhold.domain.errors import CommonholdError
+from commonhold.kernel.errors import CommonholdError
 
 if TYPE_CHECKING:
     from commonhold.client.channel import Channel
@@ -62,7 +62,7 @@ class AsyncCommonhold(Session):
     saw = _asked(Service.saw)
     seen = _asked(Service.seen)
     news = _asked(Service.news)
-    acquire = _spoken(acquiring.acquire)
+    acquire = _spoken(acquisition.acquire)
     renew = _asked(Service.renew)
     release = _asked(Service.release)
     ask = _asked(Service.ask)
@@ -100,17 +100,17 @@ class AsyncCommonhold(Session):
 
     async def commit(self, changeset: terms.Changeset, *, dry_run: bool = False) -> terms.CommitAnswer:
         """Apply all edits of a changeset or none. A dry run only gives the verdict. See `Service.commit`."""
-        return await self.drive(resolving.commit(self._resolvers, changeset, dry_run=dry_run))
+        return await self.drive(external_values.commit(self._resolvers, changeset, dry_run=dry_run))
 
     async def version_of(self, key: str) -> str:
         """Return the hash to name for a free key in the reads of a changeset."""
-        return await self.drive(resolving.version_of(self._resolvers, key))
+        return await self.drive(external_values.version_of(self._resolvers, key))
 
     @asynccontextmanager
     async def hold(self, *keys: str, wait_seconds: float = 30.0, **more: Any) -> AsyncIterator[Held]:  # noqa: ANN401
         """Hold a lease on `keys` for the length of an `async with` block. See `Commonhold.hold`."""
-        asking = acquiring.acquire(*keys, wait_seconds=wait_seconds, **more)
-        grip = await self.drive(holding.begin(asking, may_be_known=bool(holding.NAMES & more.keys())))
+        asking = acquisition.acquire(*keys, wait_seconds=wait_seconds, **more)
+        grip = await self.drive(lease_keeper.begin(asking, may_be_known=bool(lease_keeper.NAMES & more.keys())))
         keeper = asyncio.create_task(self._keep(grip))
         is_done = False
         try:
@@ -121,15 +121,15 @@ class AsyncCommonhold(Session):
             try:
                 await asyncio.wait([keeper])
             finally:
-                answer = await self.drive(holding.end(grip))
+                answer = await self.drive(lease_keeper.end(grip))
                 if is_done:  # otherwise an exception is being raised already
                     grip.released(answer)
 
-    async def _keep(self, grip: Grip) -> None:
+    async def _keep(self, grip: LeaseHandle) -> None:
         # If the store cannot be reached for a while, it is asked again; the grip itself knows when time is up.
         while grip.why_lost(ticks()) is None:
             with suppress(CommonholdError):
-                await self.drive(holding.keep(grip))
+                await self.drive(lease_keeper.keep(grip))
             await asyncio.sleep(min(1.0, grip.renewal_seconds))
 
     async def drive(self, steps: Steps[T]) -> T:
@@ -156,7 +156,7 @@ class AsyncCommonhold(Session):
                 return await self._called(effect)
             case Sleep(seconds):
                 return await asyncio.sleep(seconds)
-            case Look():
+            case ReadClock():
                 return ticks()
 
     async def _called(self, call: Call) -> Any:  # noqa: ANN401

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import msgspec
 
-from commonhold.adapters.system import RandomIds
-from commonhold.domain.errors import Code, StoreError
-from commonhold.wire import calls
+from commonhold.api.wire import calls
+from commonhold.kernel.errors import Code, StoreError
+from commonhold.machine.system import RandomIds
 
 if TYPE_CHECKING:
-    from commonhold.app.service import Service
+    from commonhold.api.service import Service
 
 PATIENCE_SECONDS: Final = 120.0
 CHUNK_BYTES: Final = 32_768
@@ -220,7 +220,7 @@ class _UnlessElsewhere:
         return isinstance(fault, Disconnected) or (isinstance(fault, StoreError) and fault.code is Code.STORE_OWNED)
 
 
-class Nearest:
+class FallbackTransport:
     """The daemon if it is running, else the service in this process, which then starts the daemon."""
 
     def __init__(self, daemon: Daemon, direct: Callable[[], Service], start: Callable[[], object] | None) -> None:
@@ -262,8 +262,8 @@ class Nearest:
         if name != "release" or answer.outcome != "refused":
             return answer
         # Loaded here: of the many kinds of events, calls that are made once need none.
-        from commonhold.app.answers import LeaseAnswer  # noqa: PLC0415
-        from commonhold.domain.events import LeaseGranted, LeaseReleased  # noqa: PLC0415
+        from commonhold.kernel.answers import LeaseAnswer  # noqa: PLC0415
+        from commonhold.kernel.events import LeaseGranted, LeaseReleased  # noqa: PLC0415
 
         history = self.call("log", (), {"lease_id": lease_id})
         begun = [each.event.lease for each in history if isinstance(each.event, LeaseGranted)]
@@ -304,7 +304,7 @@ def repeatable(
 
 def _once(argument: object) -> object:
     # Loaded here: of all calls only commits have one.
-    from commonhold.domain.changeset import Changeset  # noqa: PLC0415
+    from commonhold.kernel.changeset import Changeset  # noqa: PLC0415
 
     is_unnamed = isinstance(argument, Changeset) and argument.request_id is None
     return replace(argument, request_id=_request_id()) if is_unnamed else argument  # type: ignore[type-var]

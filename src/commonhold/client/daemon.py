@@ -11,8 +11,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from commonhold.adapters import daemon_place
-from commonhold.adapters.repository import Repository
+from commonhold.workspace import daemon_files
+from commonhold.workspace.repository import Repository
 
 PATIENCE_SECONDS: Final = 15.0
 PAUSE_SECONDS: Final = 0.02
@@ -22,7 +22,7 @@ _LOG_FLAGS: Final = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW
 def pid_of(repository: Repository) -> int | None:
     """Return the id of the process that serves the repository; None if there is none."""
     folder = repository.state_folder
-    return daemon_place.pid(folder) if daemon_place.is_running(folder) else None
+    return daemon_files.pid(folder) if daemon_files.is_running(folder) else None
 
 
 class Begun:
@@ -41,7 +41,7 @@ class Begun:
         if status <= 0:
             return ""
         lines = self._told().strip().splitlines()
-        why = lines[-1].removeprefix(daemon_place.SAYING) if lines else self._why_silent(status)
+        why = lines[-1].removeprefix(daemon_files.SAYING) if lines else self._why_silent(status)
         return f"its daemon ends as it begins: {why}"
 
     def _told(self) -> str:
@@ -62,7 +62,7 @@ def start(repository: Repository) -> Begun:
     be seen any more, and OSError.
     """
     repository.state.make()
-    path = daemon_place.log_path(repository.state_folder)
+    path = daemon_files.log_path(repository.state_folder)
     log = os.open(path, _LOG_FLAGS, 0o600)
     told_before = os.fstat(log).st_size
     command = [sys.executable, "-I", "-m", "commonhold.server.daemon.supervisor", repository.root]

@@ -29,11 +29,11 @@ class Sleep:
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class ReadClock:
     """Read a clock that never runs back, and goes on while the machine sleeps; its seconds are sent back."""
 
 
-Effect = Call | Sleep | Look
+Effect = Call | Sleep | ReadClock
 Steps = Generator[Effect, Any, T]
 
 

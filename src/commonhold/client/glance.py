@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 import apsw
 
-from commonhold.adapters import boot_clock
-from commonhold.adapters.sqlite.statements import load
-from commonhold.adapters.sqlite.whole import opened_whole
 from commonhold.client.reader import Unread
-from commonhold.domain.passing import has_passed
+from commonhold.kernel.expiry import has_passed
+from commonhold.machine import boot_clock
+from commonhold.stores.sqlite.checked_opening import opened_whole
+from commonhold.stores.sqlite.statements import load
 
 if TYPE_CHECKING:
     from commonhold.client.outlines import Outlines

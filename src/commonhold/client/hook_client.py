@@ -1,7 +1,7 @@
 """The client that a hook runs: ask the daemon over the private socket, and pass its answer on.
 
-It is started for every tool call (by `knock.py`), so it imports next to nothing; only if no daemon answers does it load
-more. It never ends in a way that an agent would take for consent, unless its user chose `allow`.
+It is started for every tool call (by `hook_program.py`), so it imports next to nothing; only if no daemon answers does
+it load more. It never ends in a way that an agent would take for consent, unless its user chose `allow`.
 """
 
 import _socket

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final
 
 LAUNCHER: Final = str(Path(__file__).with_name("launch.py"))
-STAND_IN: Final = str(Path(__file__).with_name("stand_in.py"))
+STAND_IN: Final = str(Path(__file__).with_name("git_stand_in.py"))
 
 
 def launching(socket: str, holder: str, when_down: str, command: Sequence[str]) -> list[str]:

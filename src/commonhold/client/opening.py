@@ -4,16 +4,16 @@ from collections.abc import Mapping
 from typing import TypedDict, Unpack
 
 import commonhold
-from commonhold.adapters import daemon_place
-from commonhold.adapters.repository import find_repository
-from commonhold.adapters.system import process_umask
-from commonhold.app.service import Service
-from commonhold.client.channel import Channel, Daemon, Direct, Nearest
-from commonhold.client.resolving import Resolver, Resolvers
+from commonhold.api.service import Service
+from commonhold.api.wire import calls
+from commonhold.client.channel import Channel, Daemon, Direct, FallbackTransport
+from commonhold.client.external_values import Resolver, Resolvers
 from commonhold.client.session import Commonhold
 from commonhold.config import is_masked, load_settings
-from commonhold.domain import texts
-from commonhold.wire import calls
+from commonhold.kernel import texts
+from commonhold.machine.system import process_umask
+from commonhold.workspace import daemon_files
+from commonhold.workspace.repository import find_repository
 
 
 class Choices(TypedDict, total=False):
@@ -66,6 +66,6 @@ def find_channel(path: str, agent: str | None, choices: Choices) -> tuple[str, C
         return repository.root, Direct(direct())
     elsewhere = settings.store, settings.namespace
     hello = calls.Hello(calls.PROTOCOL, commonhold.__version__, repository.root, agent, process_umask(), *elsewhere)
-    daemon = Daemon(lambda: daemon_place.address(repository.state_folder), hello, repository.state.use)
+    daemon = Daemon(lambda: daemon_files.address(repository.state_folder), hello, repository.state.use)
     # If leases are kept in another store, a daemon makes nothing faster: it is used if it is running, for hooks.
-    return repository.root, Nearest(daemon, direct, None if settings.store or is_masked() else start)
+    return repository.root, FallbackTransport(daemon, direct, None if settings.store or is_masked() else start)

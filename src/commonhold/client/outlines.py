@@ -19,7 +19,7 @@ import commonhold
 from commonhold.client.reader import Unread
 
 if TYPE_CHECKING:
-    from commonhold.regions.region import Region, RegionMap
+    from commonhold.code.regions.region import Region, RegionMap
 
 FOLDER = "outlines"
 MOST_FILE_BYTES = 10_000_000
@@ -29,7 +29,7 @@ _SLOT_DIGITS = 3
 """The number of digits that name the slot of an outline in the cache; the newest outline of a slot stays."""
 _FOLDER_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _FILE_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-_FINDING = ("regions", "regions/languages", "app/region_list.py", "domain/keys.py")
+_FINDING = ("code/regions", "code/regions/languages", "commits/region_list.py", "kernel/keys.py")
 """The code that finds regions, in our package."""
 _PARSER = "tree_sitter"
 _BUDGET = "PARSE_BUDGET"
@@ -159,9 +159,9 @@ def _keep(place: str, digest: str, outline: dict[str, Any]) -> None:
 
 def _found(path: str, content: bytes) -> dict[str, Any]:
     """Find the regions now. Raises Unread if that took too long: then the result depends on the machine."""
-    from commonhold.app.region_list import listed  # noqa: PLC0415 - loaded here, as below: it takes the longest
-    from commonhold.regions.budget import TRIALS  # noqa: PLC0415
-    from commonhold.regions.discover import discover  # noqa: PLC0415
+    from commonhold.code.regions.budget import TRIALS  # noqa: PLC0415
+    from commonhold.code.regions.discover import discover  # noqa: PLC0415
+    from commonhold.commits.region_list import listed  # noqa: PLC0415 - loaded here, as below: it takes the longest
 
     TRIALS.is_quick = _is_quick
     found = discover(content, path)
@@ -187,8 +187,8 @@ def _found(path: str, content: bytes) -> dict[str, Any]:
 
 def _is_plain(found: "RegionMap") -> bool:
     """Whether all of the file is text as Python decodes it by itself."""
-    from commonhold.regions.encoding import encoding_of  # noqa: PLC0415 - loaded here: discovery has loaded it
-    from commonhold.regions.languages import language_for  # noqa: PLC0415
+    from commonhold.code.regions.encoding import encoding_of  # noqa: PLC0415 - loaded here: discovery has loaded it
+    from commonhold.code.regions.languages import language_for  # noqa: PLC0415
 
     encoding = encoding_of(found.source, language_for(found.path, found.source))
     try:
@@ -203,7 +203,7 @@ def _span(region: "Region") -> tuple[int, int] | None:
 
 
 def _is_quick(source: bytes, language: str) -> bool:
-    from commonhold.adapters import parse_trials  # noqa: PLC0415 - loaded here: hardly any file needs it
+    from commonhold.workspace import parse_trials  # noqa: PLC0415 - loaded here: hardly any file needs it
 
     return parse_trials.is_quick(source, language)
 

@@ -7,8 +7,8 @@ It loads next to nothing, and speaks as `channel.py` does. Every unusual case, e
 import _socket
 import os
 
-from commonhold.wire.messagepack import decode, encode
-from commonhold.wire.protocol import HELLO, PROTOCOL
+from commonhold.api.wire.messagepack import decode, encode
+from commonhold.api.wire.protocol import HELLO, PROTOCOL
 
 PATIENCE_SECONDS = 120.0
 CHUNK_BYTES = 65_536

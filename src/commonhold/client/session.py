@@ -10,19 +10,19 @@ from contextlib import contextmanager, suppress
 from functools import wraps
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar
 
-from commonhold.adapters.system import SystemClock
-from commonhold.app import terms
-from commonhold.app.service import Service
-from commonhold.client import acquiring, holding, resolving
-from commonhold.client.effects import Call, Effect, Look, Sleep, Steps, calling
-from commonhold.client.holding import Grip
-from commonhold.client.resolving import Resolvers
-from commonhold.domain import texts
-from commonhold.domain.errors import CommonholdError
+from commonhold.api import terms
+from commonhold.api.service import Service
+from commonhold.client import acquisition, external_values, lease_keeper
+from commonhold.client.effects import Call, Effect, ReadClock, Sleep, Steps, calling
+from commonhold.client.external_values import Resolvers
+from commonhold.client.lease_keeper import LeaseHandle
+from commonhold.kernel import texts
+from commonhold.kernel.errors import CommonholdError
+from commonhold.machine.system import SystemClock
 
 if TYPE_CHECKING:
     from commonhold.client.channel import Channel
-    from commonhold.domain.lease import Wish
+    from commonhold.kernel.lease import Wish
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -87,7 +87,7 @@ class Commonhold(Session):
     saw = _asked(Service.saw)
     seen = _asked(Service.seen)
     news = _asked(Service.news)
-    acquire = _spoken(acquiring.acquire)
+    acquire = _spoken(acquisition.acquire)
     renew = _asked(Service.renew)
     release = _asked(Service.release)
     ask = _asked(Service.ask)
@@ -125,11 +125,11 @@ class Commonhold(Session):
 
     def commit(self, changeset: terms.Changeset, *, dry_run: bool = False) -> terms.CommitAnswer:
         """Apply all edits of a changeset or none. A dry run only gives the verdict. See `Service.commit`."""
-        return self.drive(resolving.commit(self._resolvers, changeset, dry_run=dry_run))
+        return self.drive(external_values.commit(self._resolvers, changeset, dry_run=dry_run))
 
     def version_of(self, key: str) -> str:
         """Return the hash to name for a free key in the reads of a changeset."""
-        return self.drive(resolving.version_of(self._resolvers, key))
+        return self.drive(external_values.version_of(self._resolvers, key))
 
     @contextmanager
     def hold(self, *keys: str, wait_seconds: float = 30.0, **more: Any) -> Iterator[Held]:  # noqa: ANN401 - as acquire
@@ -139,8 +139,8 @@ class Commonhold(Session):
         Call `check()` of the yielded object before each write: it raises RefusedError `LEASE_LOST` as soon as the lease
         cannot be relied on.
         """
-        asking = acquiring.acquire(*keys, wait_seconds=wait_seconds, **more)
-        grip = self.drive(holding.begin(asking, may_be_known=bool(holding.NAMES & more.keys())))
+        asking = acquisition.acquire(*keys, wait_seconds=wait_seconds, **more)
+        grip = self.drive(lease_keeper.begin(asking, may_be_known=bool(lease_keeper.NAMES & more.keys())))
         process = os.getpid()
         is_done = False
         try:
@@ -149,12 +149,12 @@ class Commonhold(Session):
             is_done = True
         finally:
             if os.getpid() == process:  # a child that was forked inside the block leaves its parent's lease alone
-                answer = self.drive(holding.end(grip))
+                answer = self.drive(lease_keeper.end(grip))
                 if is_done:  # otherwise an exception is being raised already
                     grip.released(answer)
 
     @contextmanager
-    def _kept(self, grip: Grip) -> Iterator[None]:
+    def _kept(self, grip: LeaseHandle) -> Iterator[None]:
         stop, process = threading.Event(), os.getpid()
         keeper = threading.Thread(target=self._keep, args=(grip, stop), daemon=True)
         keeper.start()
@@ -165,11 +165,11 @@ class Commonhold(Session):
                 stop.set()
                 keeper.join()
 
-    def _keep(self, grip: Grip, stop: threading.Event) -> None:
+    def _keep(self, grip: LeaseHandle, stop: threading.Event) -> None:
         # If the store cannot be reached for a while, it is asked again; the grip itself knows when time is up.
         while not stop.is_set() and grip.why_lost(ticks()) is None:
             with suppress(CommonholdError, _Stopped):
-                self.drive(holding.keep(grip), lambda seconds: _doze(stop, seconds))
+                self.drive(lease_keeper.keep(grip), lambda seconds: _doze(stop, seconds))
             stop.wait(min(1.0, grip.renewal_seconds))
 
     def drive(self, steps: Steps[T], sleep: Callable[[float], object] = time.sleep) -> T:
@@ -193,7 +193,7 @@ class Commonhold(Session):
                 return self._channel.call(method, arguments, named)
             case Sleep(seconds):
                 return sleep(seconds)
-            case Look():
+            case ReadClock():
                 return ticks()
 
     def close(self) -> None:
@@ -219,7 +219,7 @@ def _doze(stop: threading.Event, seconds: float) -> None:
 class Held:
     """A lease inside a `with` block."""
 
-    def __init__(self, grip: Grip) -> None:
+    def __init__(self, grip: LeaseHandle) -> None:
         """Show `grip`."""
         self._grip = grip
 

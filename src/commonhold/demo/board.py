@@ -13,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from commonhold.demo.messages import Progress, What
-from commonhold.domain.lease import Lease
+from commonhold.kernel.lease import Lease
 
 NEWS_LINES: Final = 4
 BAR_WIDTH: Final = 12

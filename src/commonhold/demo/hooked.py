@@ -14,10 +14,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from commonhold.adapters.git import running as git
-from commonhold.adapters.repository import find_repository
 from commonhold.client import daemon
 from commonhold.demo.stage import AUTHOR, OWN_SETTINGS
+from commonhold.workspace.git import process as git
+from commonhold.workspace.repository import find_repository
 
 _SETTINGS: Final = ".claude/settings.local.json"
 PATH: Final = "prices.py"

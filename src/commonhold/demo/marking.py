@@ -3,7 +3,7 @@
 import ast
 from collections.abc import Iterator
 
-from commonhold.regions.python_ast import parse_module
+from commonhold.code.regions.python_ast import parse_module
 
 Definition = ast.FunctionDef | ast.AsyncFunctionDef
 

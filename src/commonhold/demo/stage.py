@@ -10,13 +10,13 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Final, Self
 
-from commonhold.adapters.git import running as git
+from commonhold.code.regions.discover import discover
+from commonhold.code.regions.python_ast import parse_module
 from commonhold.demo.marking import definitions, is_markable, times_marked
 from commonhold.demo.workload import Chore
-from commonhold.domain.errors import Code, InputError
-from commonhold.domain.keys import Kind
-from commonhold.regions.discover import discover
-from commonhold.regions.python_ast import parse_module
+from commonhold.kernel.errors import Code, InputError
+from commonhold.kernel.keys import Kind
+from commonhold.workspace.git import process as git
 
 PACKAGE: Final = "rich"
 FILES: Final = ("layout.py", "live.py", "color.py", "prompt.py", "align.py", "cells.py")

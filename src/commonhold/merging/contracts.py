@@ -1,32 +1,32 @@
 """Contracts that hold on each side of a file and break in the merged text.
 
-The answer is that of `linking.contract_conflicts`, which checks of branches use as well. It costs a summary of the
-file, so it is computed only if one side changed the file's interface and the other may use that.
+The answer is that of `code.analysis.repository.contract_conflicts`, which checks of branches use as well. It costs a
+summary of the file, so it is computed only if one side changed the file's interface and the other may use that.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Final
 
-from commonhold.linking.contract_conflicts import (
+from commonhold.code.analysis.evidence import Evidence
+from commonhold.code.analysis.repository.contract_conflicts import (
     Conflict,
     JoinedStates,
     SideName,
     SideState,
     contract_conflicts,
 )
-from commonhold.linking.languages import linked
-from commonhold.linking.library import Shelf
-from commonhold.linking.summarise import summarise
-from commonhold.linking.summary import Summary
-from commonhold.merging.bearing import FileChange
+from commonhold.code.analysis.repository.languages import linked
+from commonhold.code.analysis.repository.library import Shelf
+from commonhold.code.analysis.repository.summarise import summarise
+from commonhold.code.analysis.repository.summary import Summary
+from commonhold.code.regions.language import Language
 from commonhold.merging.changed_rows import WORD
+from commonhold.merging.cross_file_interference import FileChange
 from commonhold.merging.interference import Delta, is_function, is_offer
 from commonhold.merging.layout import Element
 from commonhold.merging.line_maps import LineMap
 from commonhold.merging.verdict import NOWHERE, Lines, Reason, Spot
-from commonhold.regions.language import Language
-from commonhold.semantics.evidence import Evidence
 
 _EVERYTHING: Final = b"*"  # the name that a star import defines
 

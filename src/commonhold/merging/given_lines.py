@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Final
 
-from commonhold.merging.doubling import doubled
+from commonhold.merging.doubled import doubled
 from commonhold.merging.line_keys import keys_given_twice
 from commonhold.merging.prose import lines_of
 from commonhold.merging.verdict import Reason, Spot

@@ -12,7 +12,7 @@ from typing import Final
 from commonhold.merging.alternatives import only_got_members
 from commonhold.merging.effects import Effects, bound_in, effects_of
 from commonhold.merging.layout import Element, Shape
-from commonhold.merging.placing import reaches
+from commonhold.merging.positional_arguments import reaches
 from commonhold.merging.profile import Profile
 from commonhold.merging.record import Edit, Record, Scope
 from commonhold.merging.script import script

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from commonhold.merging.doubling import doubled
+from commonhold.merging.doubled import doubled
 from commonhold.merging.prose import lines_of
 from commonhold.merging.verdict import Reason, Spot
 

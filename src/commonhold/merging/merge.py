@@ -6,29 +6,29 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Final
 
-from commonhold.merging.bearing import FileChange, bearing
+from commonhold.code.regions.budget import BudgetExceededError
+from commonhold.code.regions.encoding import BOM, encoding_of
+from commonhold.code.regions.incremental_parse import reparse
+from commonhold.code.regions.language import Language, parse
+from commonhold.code.regions.languages import language_for
 from commonhold.merging.candidates import MAX_CANDIDATES, combined, union
+from commonhold.merging.conflict_markers import marked, spots_of
 from commonhold.merging.contracts import broken_contracts, may_break
-from commonhold.merging.gate import doubled_names, fault_in
+from commonhold.merging.cross_file_interference import FileChange, bearing
 from commonhold.merging.generated_members import made_and_written
 from commonhold.merging.given_lines import given_by_both
 from commonhold.merging.given_names import given_twice
 from commonhold.merging.interference import interference
 from commonhold.merging.layout import FileElement
-from commonhold.merging.marking import marked, spots_of
 from commonhold.merging.moved_sections import merged_sections
 from commonhold.merging.pieces import Piece, clashes_in, exchanged, settled, uncontested
 from commonhold.merging.profile import Profile
 from commonhold.merging.profiles import profile_of
 from commonhold.merging.prose import AtOnePoint, apart, lines_of, merge_prose
+from commonhold.merging.result_checks import doubled_names, fault_in
 from commonhold.merging.sections import misplaced
 from commonhold.merging.structure import Structure
 from commonhold.merging.verdict import NOWHERE, Candidate, Proven, Reason, Sides, Spot, Unproven
-from commonhold.regions.budget import BudgetExceededError
-from commonhold.regions.encoding import BOM, encoding_of
-from commonhold.regions.language import Language, parse
-from commonhold.regions.languages import language_for
-from commonhold.regions.reparsing import reparse
 
 MAX_BYTES: Final = 16 * 2**20
 MAX_CODE_BYTES: Final = 2**20

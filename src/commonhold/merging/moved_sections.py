@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from commonhold.regions.headings import markdown_headings
+from commonhold.code.regions.headings import markdown_headings
 
 _SUFFIXES: Final = (".markdown", ".md", ".mdx")
 

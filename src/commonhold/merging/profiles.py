@@ -7,11 +7,11 @@ from typing import Final
 
 from tree_sitter import Node
 
-from commonhold.domain.keys import CONTAINERS
+from commonhold.code.regions.language import Language, Rule
+from commonhold.kernel.keys import CONTAINERS
 from commonhold.merging import node_effects_scripting as scripting
 from commonhold.merging.braces import BY_LANGUAGE, MUTATORS, binding
 from commonhold.merging.profile import Order, Profile
-from commonhold.regions.language import Language, Rule
 
 PYTHON: Final = Profile(
     blocks=frozenset({"module", "block"}),

@@ -5,11 +5,11 @@ from collections.abc import Iterator, Sequence
 from enum import Enum, auto
 from typing import Final
 
+from commonhold.code.regions.incremental_parse import common_prefix
 from commonhold.merging.align import Places, equal_ends, stretches
 from commonhold.merging.pieces import Clash, Piece, uncontested
 from commonhold.merging.verdict import Lines as Rows
 from commonhold.merging.verdict import Reason, Spot
-from commonhold.regions.reparsing import common_prefix
 
 Lines = list[bytes]
 _HEADING: Final = re.compile(rb"#{1,6}[ \t]|([=\-~^])\1{2,}[ \t]*\r?$")

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 from commonhold.merging.layout import Element
-from commonhold.merging.ordering import renumbered
+from commonhold.merging.order_sensitivity import renumbered
 from commonhold.merging.verdict import Reason, Spot
 
 Scope = tuple[Element, ...]

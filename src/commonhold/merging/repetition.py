@@ -5,7 +5,7 @@ from typing import Final
 
 from tree_sitter import Node
 
-from commonhold.merging.joining import hangs_on_its_place
+from commonhold.merging.joined_additions import hangs_on_its_place
 from commonhold.merging.layout import BLANK, Element, Shape
 from commonhold.merging.pieces import Clash
 from commonhold.merging.profile import Order

@@ -10,7 +10,7 @@ from typing import Final
 
 from commonhold.merging.align import Pair, best, common, equal_ends, increasing
 from commonhold.merging.layout import Element, Shape
-from commonhold.merging.ordering import exits_of
+from commonhold.merging.order_sensitivity import exits_of
 
 _LIKE: Final = 0.4
 # These are present or absent: none is the changed form of another.

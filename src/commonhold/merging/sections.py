@@ -9,10 +9,10 @@ from functools import cached_property
 from operator import attrgetter
 from typing import Final
 
+from commonhold.code.regions.headings import Heading, markdown_headings
 from commonhold.merging.align import common
 from commonhold.merging.prose import lines_of
 from commonhold.merging.verdict import Reason, Spot
-from commonhold.regions.headings import Heading, markdown_headings
 
 _MARKDOWN: Final = frozenset({"markdown", "md", "mdx"})
 _UNDERLINED: Final = frozenset({"rst", "txt", ""})

@@ -9,9 +9,9 @@ from commonhold.merging.layout import Element, Shape
 from commonhold.merging.pieces import Clash, Piece, settled
 from commonhold.merging.prose import merge_prose
 from commonhold.merging.record import Edit, Record
+from commonhold.merging.sequence_merge import Merging, SequenceMerge
 from commonhold.merging.verdict import Reason, Spot
 from commonhold.merging.versions import higher_version
-from commonhold.merging.weave import Merging, Weave
 
 _WORD: Final = re.compile(rb"[\w.*]+")
 
@@ -68,7 +68,7 @@ class Structure:
         return merge_prose(base.text, ours.text, theirs.text, at=(base.start, ours.start, theirs.start))
 
     def _children(self, base: Element, ours: Element, theirs: Element) -> list[Piece]:
-        weave = Weave(self.record, (base, ours, theirs), self._child(base))
+        weave = SequenceMerge(self.record, (base, ours, theirs), self._child(base))
         pieces = weave.pieces()
         if base.shape is Shape.PARTS and not base.has_body and weave.met_apart:
             joined = settled(pieces)

@@ -6,8 +6,8 @@ both may still assign a key to another table.
 
 from collections.abc import Iterator
 
+from commonhold.code.regions.toml import parse_toml
 from commonhold.merging.verdict import Reason, Spot
-from commonhold.regions.toml import parse_toml
 
 Path = tuple[str, ...]
 

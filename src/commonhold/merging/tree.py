@@ -6,15 +6,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from commonhold.merging.bearing import Bearing, FileChange, bearing
+from commonhold.code.regions.budget import BudgetExceededError
+from commonhold.code.regions.incremental_parse import reparse
+from commonhold.code.regions.language import Language, parse
+from commonhold.code.regions.languages import language_for
+from commonhold.merging.cross_file_interference import Bearing, FileChange, bearing
 from commonhold.merging.layout import FileElement
 from commonhold.merging.profile import Profile
 from commonhold.merging.profiles import profile_of
 from commonhold.merging.prose import lines_of
-from commonhold.regions.budget import BudgetExceededError
-from commonhold.regions.language import Language, parse
-from commonhold.regions.languages import language_for
-from commonhold.regions.reparsing import reparse
 
 _WORD: Final = re.compile(rb"[^\W\d]\w*")
 # Names that other code may use: after the keyword of a type, or before a bracket.

@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from commonhold.adapters.repository import find_repository
-from commonhold.adapters.system import RandomIds
-from commonhold.domain import texts
-from commonhold.domain.errors import Code, UsageError
-from commonhold.server.calls_seen import CallsSeen
+from commonhold.agents.runtime.calls_seen import CallsSeen
+from commonhold.kernel import texts
+from commonhold.kernel.errors import Code, UsageError
+from commonhold.machine.system import RandomIds
+from commonhold.workspace.repository import find_repository
 
 AGENT_HEADER: Final = "x-commonhold-agent"
 FOLDER_HEADER: Final = "x-commonhold-folder"

@@ -15,10 +15,14 @@ from functools import partial
 from typing import Any, Final
 
 import commonhold
-from commonhold.adapters.loopback import Loopback
 from commonhold.agents.agent import Reply
-from commonhold.domain.errors import CommonholdError
-from commonhold.domain.exhaustion import exhausted
+from commonhold.agents.runtime.agent_messages import BY_COMMAND
+from commonhold.agents.runtime.hooks import TOO_DEEP, Hooks
+from commonhold.agents.runtime.questions import Route
+from commonhold.agents.runtime.under_way import UnderWay
+from commonhold.api.wire.text import error
+from commonhold.kernel.errors import CommonholdError
+from commonhold.kernel.resource_exhaustion import exhausted
 from commonhold.server.asgi import (
     BE_KNOWN,
     JSON,
@@ -32,12 +36,8 @@ from commonhold.server.asgi import (
     send_answer,
     told,
 )
-from commonhold.server.beside import beside
-from commonhold.server.hooks import TOO_DEEP, Hooks
-from commonhold.server.packets import BY_COMMAND
-from commonhold.server.questions import Route
-from commonhold.server.under_way import UnderWay
-from commonhold.wire.text import error
+from commonhold.server.threads import beside
+from commonhold.workspace.loopback import Loopback
 
 HOOK_SECONDS: Final = 25.0
 """How long a hook may take: agents give up on it after thirty seconds, and then let the write through."""

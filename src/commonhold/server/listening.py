@@ -9,9 +9,9 @@ from typing import Any, Final
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from commonhold.adapters.daemon_place import BACKLOG, is_of_this_user
 from commonhold.server.asgi import BE_KNOWN, App, Receive, Scope, Send
 from commonhold.server.mcp_app import McpApp
+from commonhold.workspace.daemon_files import BACKLOG, is_of_this_user
 
 KEEP_ALIVE_SECONDS: Final = 75
 HEAD_SECONDS: Final = 10

@@ -19,14 +19,14 @@ from mcp.server import Server, ServerRequestContext
 from mcp.server.stdio import stdio_server
 
 import commonhold
+from commonhold.api.wire.text import dumps, error
 from commonhold.client.async_opening import open_async
 from commonhold.client.async_session import AsyncCommonhold
 from commonhold.client.opening import Choices
-from commonhold.domain.errors import Code, CommonholdError, InternalError, StoreError
+from commonhold.kernel.errors import Code, CommonholdError, InternalError, StoreError
+from commonhold.server.compact_responses import thrifty
 from commonhold.server.holder import Origin, Piped, Seat
-from commonhold.server.thrift import thrifty
 from commonhold.server.tools import TOOLS, call
-from commonhold.wire.text import dumps, error
 
 INSTRUCTIONS = (
     "Several agents edit this repository at once. Change its files through commit: read, think, commit with the hash "

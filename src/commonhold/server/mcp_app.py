@@ -6,9 +6,9 @@ from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager, suppress
 from importlib import import_module
 
+from commonhold.agents.runtime.calls_seen import CallsSeen
 from commonhold.server.asgi import App, Receive, Scope, Send, send_answer, told
-from commonhold.server.beside import beside
-from commonhold.server.calls_seen import CallsSeen
+from commonhold.server.threads import beside
 
 Open = Callable[[str, CallsSeen], AbstractAsyncContextManager[App]]
 

@@ -7,12 +7,12 @@ from typing import Any, Final, cast
 
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
+from commonhold.agents.runtime.calls_seen import CallsSeen
+from commonhold.agents.runtime.idleness import idle_seconds
+from commonhold.agents.runtime.periodic_tasks import ROUND_SECONDS
 from commonhold.server.asgi import MAX_BODY_BYTES, App, Receive, Scope, Send
-from commonhold.server.calls_seen import CallsSeen
 from commonhold.server.holder import Posted
-from commonhold.server.idleness import idle_seconds
 from commonhold.server.mcp import HUNG_UP, Desk, build
-from commonhold.server.rounds import ROUND_SECONDS
 
 LEAVE_SECONDS: Final = 1.0
 """How long calls have at the end; one that waits in line for longer is asked to come again."""

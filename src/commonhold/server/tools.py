@@ -6,15 +6,15 @@ from typing import Annotated, Any, Final
 
 import msgspec
 
+from commonhold.api.wire import shapes
+from commonhold.api.wire.changesets import changeset
+from commonhold.api.wire.text import Json
 from commonhold.client.async_session import AsyncCommonhold
-from commonhold.domain.changeset import Op
-from commonhold.domain.errors import Code, UsageError
-from commonhold.domain.modes import Mode
-from commonhold.domain.value import Version
-from commonhold.server.thrift import thrifty
-from commonhold.wire import shapes
-from commonhold.wire.changesets import changeset
-from commonhold.wire.text import Json
+from commonhold.kernel.changeset import Op
+from commonhold.kernel.errors import Code, UsageError
+from commonhold.kernel.modes import Mode
+from commonhold.kernel.values import Version
+from commonhold.server.compact_responses import thrifty
 
 # Clients give up on a call after a minute or so.
 MAX_WAIT_SECONDS: Final = 50.0

@@ -11,8 +11,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final, Protocol
 
-from commonhold.domain.clock import Now
-from commonhold.domain.errors import Code, InputError, StoreError
+from commonhold.kernel.clock import Now
+from commonhold.kernel.errors import Code, InputError, StoreError
 from commonhold.tasks import claims
 from commonhold.tasks.claim_files import Board, Lock
 from commonhold.tasks.claims import Claimant, Edit, Sighting, Standing, State

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from commonhold.domain.clock import Now
+from commonhold.kernel.clock import Now
 from commonhold.tasks.claim_files import (
     DONE,
     PENDING,

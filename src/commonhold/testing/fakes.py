@@ -3,7 +3,7 @@
 from collections import Counter
 from dataclasses import dataclass, field
 
-from commonhold.domain.clock import Now
+from commonhold.kernel.clock import Now
 
 
 @dataclass

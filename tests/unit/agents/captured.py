@@ -6,8 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from commonhold.agents.agent import Agent
-from commonhold.agents.registry import AGENTS
-from commonhold.app.happenings import (
+from commonhold.agents.hook_events import (
     AboutToEdit,
     AboutToRun,
     Caller,
@@ -22,6 +21,7 @@ from commonhold.app.happenings import (
     Whole,
     Wish,
 )
+from commonhold.agents.registry import AGENTS
 
 PAYLOADS = Path(__file__).parents[2] / "agents" / "payloads"
 FILES = sorted(PAYLOADS.glob("*/*.json"))

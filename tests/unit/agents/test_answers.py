@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from tests.unit.agents.captured import FILES, agent_of, name_of, payload_in
 
 from commonhold.agents.agent import Agent, Reply
-from commonhold.agents.registry import AGENTS
-from commonhold.app.happenings import (
+from commonhold.agents.hook_events import (
     NOTHING,
     AboutToEdit,
     AboutToRun,
@@ -29,6 +28,7 @@ from commonhold.app.happenings import (
     TurnEnded,
     Unconcerned,
 )
+from commonhold.agents.registry import AGENTS
 
 WHO = Caller("x", "s")
 BEGAN = SessionBegan(WHO, "/repo")

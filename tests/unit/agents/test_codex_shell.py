@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from commonhold.agents.calling import Ways
 from commonhold.agents.codex_shell import SETTINGS, is_in_force, obstacle
-from commonhold.agents.pieces import Obstacle, Piece
-from commonhold.agents.wiring import codex, codex_server
+from commonhold.agents.file_pieces import Obstacle, Piece
+from commonhold.agents.hook_commands import Ways
+from commonhold.agents.project_files import codex, codex_server
 
 BASH = "/bin/bash"
 OWN = '[shell_environment_policy]\ninherit = "core"\n'
@@ -22,7 +22,9 @@ def root(tmp_path: Path) -> Path:
 
 
 def piece_for(root: Path) -> Piece:
-    known = Ways("/python", "/lib/commonhold/client/knock.py", "/socket", codex_root=str(root), state_folder="/state")
+    known = Ways(
+        "/python", "/lib/commonhold/client/hook_program.py", "/socket", codex_root=str(root), state_folder="/state"
+    )
     _, shells = codex(known)
     return shells
 
@@ -44,7 +46,7 @@ def test_what_is_installed_is_in_force_and_no_obstacle_to_itself(root: Path, tmp
 
 
 def test_it_goes_in_and_out_beside_the_server(root: Path) -> None:
-    shells, (server,) = piece_for(root), codex_server(Ways("/python", "/knock.py", "/socket"))
+    shells, (server,) = piece_for(root), codex_server(Ways("/python", "/hook_program.py", "/socket"))
     for own in (None, OWN, OWN.rstrip()):
         made = server.put(shells.put(own))
         assert made is not None

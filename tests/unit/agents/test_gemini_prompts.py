@@ -3,7 +3,7 @@
 import pytest
 
 from commonhold.agents.gemini import read
-from commonhold.app.happenings import PromptGiven
+from commonhold.agents.hook_events import PromptGiven
 
 PROMPTS = [
     ("Change a.py", "Change a.py"),

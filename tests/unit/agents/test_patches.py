@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from commonhold.agents.hook_events import Hunk, Patched, Removed, Whole, Wish
 from commonhold.agents.patches import called_in_shell, read_patch
-from commonhold.app.happenings import Hunk, Patched, Removed, Whole, Wish
 
 ALL = """\
 *** Begin Patch

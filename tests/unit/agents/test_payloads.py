@@ -14,10 +14,7 @@ from commonhold.agents.claude import CLAUDE
 from commonhold.agents.codex import CODEX
 from commonhold.agents.copilot import COPILOT
 from commonhold.agents.cursor import CURSOR
-from commonhold.agents.registry import AGENTS
-from commonhold.agents.vscode import VSCODE
-from commonhold.app.happenings import (
-    CUT,
+from commonhold.agents.hook_events import (
     AboutToEdit,
     AboutToRun,
     Caller,
@@ -39,6 +36,9 @@ from commonhold.app.happenings import (
     Unconcerned,
     Whole,
 )
+from commonhold.agents.registry import AGENTS
+from commonhold.agents.vscode import VSCODE
+from commonhold.reads.partial_reads import CUT
 
 EXPECTED = dict(
     line.split(" | ", 1) for line in Path(__file__).with_name("happenings.txt").read_text("utf-8").splitlines()

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from commonhold.agents.hook_tables import CLAUDE
-from commonhold.agents.wiring import claude_command, claude_hooks
+from commonhold.agents.project_files import claude_command, claude_hooks
 
 PLUGIN = Path(__file__).parents[3] / "plugins" / "claude-code"
 SHELL = PLUGIN / "hooks" / "hook.sh"

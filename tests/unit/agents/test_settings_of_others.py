@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from commonhold.adapters.plain_files import MOST_BYTES
 from commonhold.agents import codex_shell
 from commonhold.agents.json_text import setting
+from commonhold.machine.plain_files import MOST_BYTES
 
 HOSTILE = {
     "nested": "[" * 100_000,

@@ -17,10 +17,10 @@ from hypothesis import strategies as st
 from tests.unit.agents.test_json_entries import TEXTS as JSON_TEXTS
 
 from commonhold.agents import claude, codex, copilot, cursor, gemini, opencode, vscode
-from commonhold.agents.calling import BLOCKING, BLOCKING_BY_WORD, KNOCK, TELLING, Link, Ways, is_ours, ways_in
+from commonhold.agents.file_pieces import BlockPiece, FilePiece, JsonPiece, Obstacle, Piece
+from commonhold.agents.hook_commands import BLOCKING, BLOCKING_BY_WORD, KNOCK, TELLING, Link, Ways, is_ours, ways_in
 from commonhold.agents.hook_tables import CLAUDE, CODEX, COPILOT, CURSOR, GEMINI, Hook
 from commonhold.agents.json_entries import InTheWayError
-from commonhold.agents.pieces import BlockPiece, FilePiece, JsonPiece, Obstacle, Piece
 from commonhold.agents.registry import AGENTS
 from commonhold.agents.setups import SETUPS
 from commonhold.agents.tools import Reads, Tools
@@ -153,7 +153,7 @@ def test_a_server_of_the_users_under_our_name_stays() -> None:
 
 
 def test_what_another_installation_put_in_is_replaced() -> None:
-    other = replace(WAYS, python="/elsewhere/python", knock=f"/elsewhere/{KNOCK}", policy="allow")
+    other = replace(WAYS, python="/elsewhere/python", hook_program=f"/elsewhere/{KNOCK}", policy="allow")
     for setup in SETUPS.values():
         for old, new in zip(setup.hooks(other), setup.hooks(WAYS), strict=True):
             assert new.put(old.put(None)) == new.put(None)
@@ -260,10 +260,10 @@ def python(tmp_path: Path) -> Path:
 
 
 def test_a_hook_that_gates_gives_back_what_its_program_says(python: Path, tmp_path: Path) -> None:
-    (tmp_path / "knock.py").touch()
-    done = run(BLOCKING, python, tmp_path / "knock.py")
-    assert (done.returncode, done.stdout) == (2, f"-I -S {tmp_path}/knock.py claude socket\npayload")
-    assert run(TELLING, python, tmp_path / "knock.py").returncode == 1
+    (tmp_path / "hook_program.py").touch()
+    done = run(BLOCKING, python, tmp_path / "hook_program.py")
+    assert (done.returncode, done.stdout) == (2, f"-I -S {tmp_path}/hook_program.py claude socket\npayload")
+    assert run(TELLING, python, tmp_path / "hook_program.py").returncode == 1
 
 
 def test_a_hook_whose_interpreter_or_program_is_gone_blocks_and_says_what_to_do(python: Path, tmp_path: Path) -> None:

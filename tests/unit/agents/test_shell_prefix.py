@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from tests.hooked import git
 
-from commonhold.adapters.git.worktrees import main_of
 from commonhold.agents.shell_prefix import SETTINGS, VARIABLE, WRAPPER, is_in_force, obstacle
+from commonhold.workspace.git.worktrees import main_of
 
 
 def write(place: Path, program: str) -> None:

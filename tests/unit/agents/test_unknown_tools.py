@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
+from commonhold.agents.hook_events import Patched, Removed, Somehow, Swap, Whole, Wish
 from commonhold.agents.unknown_tools import paths_read, wishes_of
-from commonhold.app.happenings import Patched, Removed, Somehow, Swap, Whole, Wish
 
 PATH, TEXT = "/r/a.py", "x = 1\n"
 

@@ -4,11 +4,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from commonhold.app.answers import AcquireAnswer, LeaseAnswer
-from commonhold.client.effects import Call, Effect, Look, Sleep, Steps
-from commonhold.domain.clock import Deadline
-from commonhold.domain.lease import Conflict, Lease
-from commonhold.domain.modes import Mode
+from commonhold.client.effects import Call, Effect, ReadClock, Sleep, Steps
+from commonhold.kernel.answers import AcquireAnswer, LeaseAnswer
+from commonhold.kernel.clock import Deadline
+from commonhold.kernel.lease import Conflict, Lease
+from commonhold.kernel.modes import Mode
 
 T = TypeVar("T")
 Answering = Callable[[Call], object]
@@ -59,7 +59,7 @@ class Driver:
                 self.sleeps.append(seconds)
                 self.now += seconds
                 return None
-            case Look():
+            case ReadClock():
                 return self.now
 
     def methods(self) -> list[str]:

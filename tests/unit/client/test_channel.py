@@ -14,17 +14,17 @@ import pytest
 from tests.patience import PATIENCE_SECONDS
 from tests.unit.client.driver import lease
 
-from commonhold.adapters.repository import Repository
-from commonhold.app.answers import LeaseAnswer
+from commonhold.api.wire import calls
 from commonhold.client import channel
 from commonhold.client import daemon as daemons
-from commonhold.client.channel import Daemon, Disconnected, Nearest, repeatable
-from commonhold.domain.changeset import Changeset
-from commonhold.domain.errors import Code, InputError, StoreError
-from commonhold.domain.events import LeaseBroken, LeaseGranted, LeaseReleased, Recorded
-from commonhold.domain.refusal import Refusal
-from commonhold.domain.value import Value
-from commonhold.wire import calls
+from commonhold.client.channel import Daemon, Disconnected, FallbackTransport, repeatable
+from commonhold.kernel.answers import LeaseAnswer
+from commonhold.kernel.changeset import Changeset
+from commonhold.kernel.errors import Code, InputError, StoreError
+from commonhold.kernel.events import LeaseBroken, LeaseGranted, LeaseReleased, Recorded
+from commonhold.kernel.refusals import Refusal
+from commonhold.kernel.values import Value
+from commonhold.workspace.repository import Repository
 
 HELLO = calls.Hello(calls.PROTOCOL, "1", "/repository", "ann", 0o022)
 WELCOME = calls.encode_answer(0, calls.Welcome("1", 1))
@@ -278,7 +278,7 @@ class Scene:
     started: list[None] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.way = Nearest(self.far, lambda: self.near, lambda: self.started.append(None))  # type: ignore[arg-type, return-value]
+        self.way = FallbackTransport(self.far, lambda: self.near, lambda: self.started.append(None))  # type: ignore[arg-type, return-value]
 
 
 @pytest.fixture(autouse=True)

@@ -11,8 +11,8 @@ from contextlib import suppress
 import pytest
 from tests.patience import PATIENCE_SECONDS
 
-from commonhold.adapters import daemon_place
 from commonhold.client import hook_client
+from commonhold.workspace import daemon_files
 
 OK = b"HTTP/1.1 200 OK\r\n"
 REPLY = b"X-Commonhold-Reply: 2 3\r\n"
@@ -158,7 +158,7 @@ def test_a_daemon_that_was_killed_is_waited_for_a_moment() -> None:
             dead.bind(address)
         asking = pool.submit(hook_client._ask_who_is_there, "/hooks/claude", address, b"", "", time.monotonic() + 60)
         time.sleep(hook_client.PAUSE_SECONDS)
-        with daemon_place.listen(address) as listener:
+        with daemon_files.listen(address) as listener:
             listener.settimeout(PATIENCE_SECONDS)
             connection, _ = listener.accept()
             with connection:

@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from commonhold.app.reading import region_text
-from commonhold.app.region_list import listed
 from commonhold.client import outlines
 from commonhold.client.outlines import Outlines
 from commonhold.client.reader import Unread
-from commonhold.regions.discover import discover
-from commonhold.regions.region import PARSE_BUDGET, Problem
+from commonhold.code.regions.discover import discover
+from commonhold.code.regions.region import PARSE_BUDGET, Problem
+from commonhold.commits.region_list import listed
+from commonhold.reads.reading import region_text
 
 CORPUS = Path(__file__).parents[2] / "corpus"
 FILES = sorted(path for path in CORPUS.rglob("*.*") if path.is_file() and path.stat().st_size < 20_000)[::9]
@@ -207,7 +207,7 @@ def test_what_took_too_long_to_read_is_not_kept(house: House, monkeypatch: pytes
         return SimpleNamespace(problems=(Problem(PARSE_BUDGET, "it took too long", (0, 0)),), regions=found.regions)
 
     house.write("a.py", TEXT)
-    monkeypatch.setattr("commonhold.regions.discover.discover", over_budget)
+    monkeypatch.setattr("commonhold.code.regions.discover.discover", over_budget)
     with pytest.raises(Unread):
         house.outlines.regions("file:a.py")
     assert not (house.state / outlines.FOLDER).exists()

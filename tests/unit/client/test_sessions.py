@@ -12,15 +12,15 @@ import pytest
 from tests.patience import PATIENCE_SECONDS, until
 from tests.unit.client.driver import granted, service
 
-from commonhold.app.answers import LeaseAnswer
 from commonhold.client import async_session as async_sessions
-from commonhold.client import holding
+from commonhold.client import lease_keeper
 from commonhold.client import session as sessions
 from commonhold.client.async_session import AsyncCommonhold
 from commonhold.client.effects import Call
 from commonhold.client.session import Commonhold
-from commonhold.domain.errors import Code, RefusedError, StoreError
-from commonhold.domain.refusal import Refusal
+from commonhold.kernel.answers import LeaseAnswer
+from commonhold.kernel.errors import Code, RefusedError, StoreError
+from commonhold.kernel.refusals import Refusal
 
 TTL_SECONDS = 600.0
 
@@ -28,7 +28,7 @@ TTL_SECONDS = 600.0
 @pytest.fixture
 def _renewed_all_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """However long a lease lasts, so that none is lost where the machine is slow."""
-    monkeypatch.setattr(holding, "RENEWALS", TTL_SECONDS / 0.05)
+    monkeypatch.setattr(lease_keeper, "RENEWALS", TTL_SECONDS / 0.05)
 
 
 class Clock:

@@ -13,17 +13,17 @@ from tests.fakes import CountingIds, FakeClock
 
 import commonhold
 from commonhold import Changeset, Code, CommonholdError, Edit, Mode, Op
-from commonhold.adapters.files import WorkingTree
-from commonhold.adapters.sqlite.store import SqliteStore
-from commonhold.adapters.system import RandomIds
-from commonhold.app.service import Service
+from commonhold.api.service import Service
+from commonhold.api.wire import calls
 from commonhold.client.async_opening import open_async
 from commonhold.client.async_session import AsyncCommonhold
 from commonhold.client.channel import Channel, Direct
 from commonhold.client.opening import open_session
 from commonhold.client.session import Commonhold
-from commonhold.domain.value import Version
-from commonhold.wire import calls
+from commonhold.kernel.values import Version
+from commonhold.machine.system import RandomIds
+from commonhold.stores.sqlite.store import SqliteStore
+from commonhold.workspace.files import WorkingTree
 
 TWINS = (Commonhold, AsyncCommonhold)
 INSIDE = {"drive"}

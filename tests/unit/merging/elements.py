@@ -1,10 +1,10 @@
 """Elements of Python text, as a merge sees them."""
 
-from commonhold.merging.bearing import FileChange
+from commonhold.code.regions.language import parse
+from commonhold.code.regions.languages import PYTHON
+from commonhold.merging.cross_file_interference import FileChange
 from commonhold.merging.layout import FileElement
 from commonhold.merging.profiles import PYTHON as PROFILE
-from commonhold.regions.language import parse
-from commonhold.regions.languages import PYTHON
 
 
 def element(text: str) -> FileElement:

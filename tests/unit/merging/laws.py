@@ -5,11 +5,11 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Final
 
+from commonhold.code.regions.syntax import problem_in
 from commonhold.merging.candidates import MAX_CANDIDATES
-from commonhold.merging.gate import fault_in
 from commonhold.merging.merge import merge
+from commonhold.merging.result_checks import fault_in
 from commonhold.merging.verdict import Proven, Reason, Unproven
-from commonhold.regions.syntax import problem_in
 
 _MARK: Final = re.compile(rb"(?:<{7} ours|={7}|>{7} theirs)\r?\n")
 _TOKEN: Final = re.compile(rb"\w+|[^\w\s]")

@@ -6,18 +6,18 @@ from typing import Any, Final
 import pytest
 
 from commonhold.merging import (
-    commuting,
+    commutation,
+    conflict_markers,
     effects,
     entries,
     footprint,
-    gate,
-    joining,
-    marking,
+    joined_additions,
     merge,
     prose,
+    result_checks,
     script,
+    sequence_merge,
     structure,
-    weave,
 )
 from commonhold.merging.candidates import MAX_CANDIDATES
 from commonhold.merging.footprint import Footprint
@@ -27,8 +27,8 @@ from commonhold.merging.record import Edit
 from commonhold.merging.verdict import Proven
 
 Patch = pytest.MonkeyPatch
-_why_not_both = joining.why_not_both
-_place = joining._place
+_why_not_both = joined_additions.why_not_both
+_place = joined_additions._place
 _weave_init = prose._Weave.__init__
 _is_same_thing = "commonhold.merging.interference._is_same_thing"
 
@@ -63,15 +63,15 @@ def see_no_headings(patch: Patch) -> None:
 
 
 def see_nothing_made(patch: Patch) -> None:
-    patch.setattr("commonhold.merging.bearing.made_otherwise", lambda *_: ())
+    patch.setattr("commonhold.merging.cross_file_interference.made_otherwise", lambda *_: ())
 
 
 def see_no_place(patch: Patch) -> None:
-    patch.setattr(weave, "placed", lambda _: None)
+    patch.setattr(sequence_merge, "placed", lambda _: None)
 
 
 def see_no_exit(patch: Patch) -> None:
-    patch.setattr(weave, "does_something", lambda _: False)
+    patch.setattr(sequence_merge, "does_something", lambda _: False)
 
 
 def see_no_count(patch: Patch) -> None:
@@ -79,23 +79,23 @@ def see_no_count(patch: Patch) -> None:
 
 
 def see_no_step(patch: Patch) -> None:
-    patch.setattr(joining, "is_sequence", lambda _: False)
+    patch.setattr(joined_additions, "is_sequence", lambda _: False)
 
 
 def let_nothing_through_the_gate(patch: Patch) -> None:
-    patch.setattr(gate, "_adds_up", lambda *_: False)
+    patch.setattr(result_checks, "_adds_up", lambda *_: False)
 
 
 def put_ours_first(patch: Patch) -> None:
-    patch.setattr(weave, "in_one_order", lambda _holder, ours, theirs: [*ours, *theirs])
+    patch.setattr(sequence_merge, "in_one_order", lambda _holder, ours, theirs: [*ours, *theirs])
 
 
 def forget_theirs_at_one_point(patch: Patch) -> None:
-    patch.setattr(weave, "in_one_order", lambda _holder, ours, _theirs: list(ours))
+    patch.setattr(sequence_merge, "in_one_order", lambda _holder, ours, _theirs: list(ours))
 
 
 def put_both_anywhere(patch: Patch) -> None:
-    patch.setattr(weave, "why_not_both", lambda *_: None)
+    patch.setattr(sequence_merge, "why_not_both", lambda *_: None)
 
 
 def pass_over_names_that_both_added(patch: Patch) -> None:
@@ -103,15 +103,15 @@ def pass_over_names_that_both_added(patch: Patch) -> None:
         refused = _why_not_both(holder, *runs)
         return None if refused and refused[0] == "SAME_NAME" else refused
 
-    patch.setattr(weave, "why_not_both", unnamed)
+    patch.setattr(sequence_merge, "why_not_both", unnamed)
 
 
 def pass_over_the_order_of_entries(patch: Patch) -> None:
-    patch.setattr(joining, "_why_not_listed", lambda *_: None)
+    patch.setattr(joined_additions, "_why_not_listed", lambda *_: None)
 
 
 def pass_over_what_may_leave(patch: Patch) -> None:
-    patch.setattr(commuting, "footprint_of", lambda *_: Footprint())
+    patch.setattr(commutation, "footprint_of", lambda *_: Footprint())
 
 
 def take_every_call_for_pure(patch: Patch) -> None:
@@ -119,7 +119,7 @@ def take_every_call_for_pure(patch: Patch) -> None:
 
 
 def let_calls_reach_no_variable(patch: Patch) -> None:
-    patch.setattr(commuting, "reached", lambda *_: False)
+    patch.setattr(commutation, "reached", lambda *_: False)
 
 
 def forget_what_an_assignment_touches(patch: Patch) -> None:
@@ -127,27 +127,29 @@ def forget_what_an_assignment_touches(patch: Patch) -> None:
 
 
 def pass_over_what_was_moved(patch: Patch) -> None:
-    patch.setattr(weave.Weave, "_doubt_moved", lambda _: None)
+    patch.setattr(sequence_merge.SequenceMerge, "_doubt_moved", lambda _: None)
 
 
 def see_nothing_redefined(patch: Patch) -> None:
-    patch.setattr(weave.Weave, "_doubt_redefined", lambda _: None)
+    patch.setattr(sequence_merge.SequenceMerge, "_doubt_redefined", lambda _: None)
 
 
 def see_no_table(patch: Patch) -> None:
-    patch.setattr(gate, "in_another_table", lambda *_: None)
+    patch.setattr(result_checks, "in_another_table", lambda *_: None)
 
 
 def put_sections_anywhere(patch: Patch) -> None:
-    patch.setattr(joining, "_place", lambda holder, run: _place(holder, run) if holder.shape is Shape.LIST else 0)
+    patch.setattr(
+        joined_additions, "_place", lambda holder, run: _place(holder, run) if holder.shape is Shape.LIST else 0
+    )
 
 
 def let_a_deletion_win(patch: Patch) -> None:
-    patch.setattr(weave.Weave, "_torn", lambda *_: [])
+    patch.setattr(sequence_merge.SequenceMerge, "_torn", lambda *_: [])
 
 
 def drop_what_leads_to_an_element(patch: Patch) -> None:
-    patch.setattr(weave, "merged_space", lambda base, *_: [base])
+    patch.setattr(sequence_merge, "merged_space", lambda base, *_: [base])
 
 
 def drop_what_closes(patch: Patch) -> None:
@@ -189,7 +191,7 @@ def note_no_head(patch: Patch) -> None:
 
 
 def join_parts_that_meet_nowhere(patch: Patch) -> None:
-    patch.setattr(weave.Weave, "met_apart", property(lambda _: False))
+    patch.setattr(sequence_merge.SequenceMerge, "met_apart", property(lambda _: False))
 
 
 def join_all_text_at_one_point(patch: Patch) -> None:
@@ -212,9 +214,9 @@ def show_ours_alone(patch: Patch) -> None:
 
 def mark_in_the_middle_of_lines(patch: Patch) -> None:
     def open_(blocks: list[Any]) -> None:
-        blocks.append(marking._Block(bytearray(), bytearray(), bytearray(), is_conflict=True))
+        blocks.append(conflict_markers._Block(bytearray(), bytearray(), bytearray(), is_conflict=True))
 
-    patch.setattr(marking, "_open", open_)
+    patch.setattr(conflict_markers, "_open", open_)
 
 
 def choose_a_candidate(patch: Patch) -> None:

@@ -9,9 +9,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from commonhold.linking.contract_conflicts import JoinedStates, SideState, contract_conflicts
-from commonhold.linking.library import Shelf
-from commonhold.linking.summarise import summarise
+from commonhold.code.analysis.repository.contract_conflicts import JoinedStates, SideState, contract_conflicts
+from commonhold.code.analysis.repository.library import Shelf
+from commonhold.code.analysis.repository.summarise import summarise
 from commonhold.merging.contracts import binding
 from commonhold.merging.line_maps import LineMap
 from commonhold.merging.merge import merge

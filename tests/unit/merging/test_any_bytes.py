@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.unit.code.regions.modules import ANY_BYTES
 from tests.unit.merging.cases import NAMES, load
 from tests.unit.merging.laws import check_laws
-from tests.unit.regions.modules import ANY_BYTES
 
 from commonhold.merging import merge as merging
 from commonhold.merging.merge import merge

@@ -5,7 +5,7 @@ from dataclasses import fields
 import pytest
 from tests.unit.merging.elements import change, element
 
-from commonhold.merging.bearing import bearing
+from commonhold.merging.cross_file_interference import bearing
 from commonhold.merging.effects import Effects, effects_of
 from commonhold.merging.footprint import Footprint, footprint_of
 from commonhold.merging.merge import merge

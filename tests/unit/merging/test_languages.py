@@ -6,10 +6,10 @@ from random import Random
 import pytest
 from tests.unit.merging.laws import check_laws
 
+from commonhold.code.regions.languages import LANGUAGES, language_for
 from commonhold.merging.merge import merge
 from commonhold.merging.profiles import profile_of
 from commonhold.merging.verdict import Proven, Unproven
-from commonhold.regions.languages import LANGUAGES, language_for
 
 CORPUS = Path(__file__).parents[2] / "corpus"
 ONE, OTHER = "alpha", "omega"

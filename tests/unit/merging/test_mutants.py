@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 
 import pytest
-from tests.unit.merging import test_candidates, test_cases, test_marking
+from tests.unit.merging import test_candidates, test_cases, test_conflict_markers
 from tests.unit.merging.cases import NAMES
 from tests.unit.merging.mutants import MUTANTS
 
@@ -13,7 +13,7 @@ def checks() -> Iterator[Callable[[], None]]:
     for name in NAMES:
         yield partial(test_cases.test_a_case, name, b"\n", b"")
         yield partial(test_cases.test_no_side_of_a_refused_case_is_left_out_of_the_marks, name)
-    yield test_marking.test_a_clash_is_widened_to_whole_lines
+    yield test_conflict_markers.test_a_clash_is_widened_to_whole_lines
     yield test_candidates.test_however_many_there_are_few_are_given
     yield from (partial(test_candidates.test_candidates_of_a_case_are_few_and_past_the_gate, name) for name in NAMES)
 

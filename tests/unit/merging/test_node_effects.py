@@ -5,11 +5,11 @@ import re
 import pytest
 import tree_sitter
 
+from commonhold.code.regions.language import Language, parser_of
+from commonhold.code.regions.languages import LANGUAGES
 from commonhold.merging.footprint import is_known
 from commonhold.merging.profile import Profile
 from commonhold.merging.profiles import profile_of
-from commonhold.regions.language import Language, parser_of
-from commonhold.regions.languages import LANGUAGES
 
 MERGED = [(each, profile) for each in LANGUAGES if each.grammar and (profile := profile_of(each)) is not None]
 TABLES = pytest.mark.parametrize(("language", "profile"), MERGED, ids=[each.name for each, _ in MERGED])

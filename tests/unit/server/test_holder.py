@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from commonhold.domain.errors import CommonholdError
-from commonhold.server.calls_seen import MOST, CallsSeen
+from commonhold.agents.runtime.calls_seen import MOST, CallsSeen
+from commonhold.kernel.errors import CommonholdError
 from commonhold.server.holder import Origin, Piped, Posted, Seat
 
 CODEX = "codex-mcp-client"

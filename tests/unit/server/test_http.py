@@ -10,7 +10,7 @@ import pytest
 from tests.patience import PATIENCE_SECONDS
 
 from commonhold.agents.agent import Agent, Reply
-from commonhold.app.happenings import (
+from commonhold.agents.hook_events import (
     NOTHING,
     AboutToEdit,
     AboutToRun,
@@ -22,9 +22,9 @@ from commonhold.app.happenings import (
     SessionBegan,
     Whole,
 )
+from commonhold.agents.runtime.calls_seen import CallsSeen
+from commonhold.agents.runtime.hooks import Hooks
 from commonhold.server import http
-from commonhold.server.calls_seen import CallsSeen
-from commonhold.server.hooks import Hooks
 from commonhold.server.http import Web
 
 BY, WISHES = Caller("probe", "s"), (Whole("a.py", "a = 1\n"),)

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from commonhold.agents.runtime.calls_seen import CallsSeen
 from commonhold.server import mcp_http
 from commonhold.server.asgi import App, Receive, Scope, Send, send_answer, told
-from commonhold.server.calls_seen import CallsSeen
 from commonhold.server.mcp_app import McpApp
 
 

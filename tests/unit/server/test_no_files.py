@@ -10,11 +10,11 @@ import pytest
 from tests.hooked import Agent, House, git, house
 from tests.own_tools import commits
 
-from commonhold.adapters.files import WorkingTree
-from commonhold.adapters.sandbox.probing import NONE
-from commonhold.app.happenings import Caller, Stance, Swap
-from commonhold.domain.errors import InputError
-from commonhold.server.shells import Shells
+from commonhold.agents.hook_events import Caller, Stance, Swap
+from commonhold.agents.runtime.shells import Shells
+from commonhold.kernel.errors import InputError
+from commonhold.workspace.files import WorkingTree
+from commonhold.workspace.sandbox.probing import NONE
 
 SOURCE = "def f():\n    return 1\n"
 TEN = Swap("a.py", "return 1", "return 10")

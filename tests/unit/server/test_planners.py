@@ -9,14 +9,14 @@ from typing import ClassVar
 import pytest
 from tests.patience import PATIENCE_SECONDS
 
-from commonhold.adapters.worker_process import SILENCE_SECONDS, Ask, ChildSilent
-from commonhold.app.checks import CheckResult
-from commonhold.app.plan import CommitRequest, Crossed, Plan, Rejected
-from commonhold.app.typing import TypeReport
+from commonhold.code.type_checkers import TypeReport
+from commonhold.commits.plan import CommitRequest, CrossFileEffects, Plan, Rejected
 from commonhold.config import Settings
-from commonhold.domain.changeset import Changeset, Edit, Op
-from commonhold.domain.errors import Code, InputError, InternalError
-from commonhold.domain.refusal import Refusal
+from commonhold.kernel.changeset import Changeset, Edit, Op
+from commonhold.kernel.errors import Code, InputError, InternalError
+from commonhold.kernel.refusals import Refusal
+from commonhold.machine.worker_process import SILENCE_SECONDS, Ask, ChildSilent
+from commonhold.merging.branches.verification import CheckResult
 from commonhold.server.planning import pool as pool_module
 from commonhold.server.planning.planner import AnnouncedCheck, Daemon, DaemonsTypes, Planner
 from commonhold.server.planning.pool import RESTING_SECONDS, Planners, PooledPlans, Process
@@ -67,11 +67,11 @@ class OwnPlans:
 
     meanwhile: Callable[[], object] = lambda: None
 
-    def plan(self, _request: CommitRequest, _earlier: Crossed | None = None) -> Plan | Rejected:
+    def plan(self, _request: CommitRequest, _earlier: CrossFileEffects | None = None) -> Plan | Rejected:
         self.meanwhile()
         return HERE
 
-    def still_links(self, _crossed: Crossed) -> bool:
+    def still_links(self, _crossed: CrossFileEffects) -> bool:
         return True
 
 
@@ -259,15 +259,15 @@ def test_who_made_a_plan_is_asked_whether_it_still_holds() -> None:
     planner = FakePlanner(lambda: True)
     room = Room(planner)
     room.start_all()
-    assert room.plans().still_links(Crossed(is_linked=True, origin=(planner.pid, 7)))
+    assert room.plans().still_links(CrossFileEffects(is_linked=True, origin=(planner.pid, 7)))
     assert planner.asked == [LinksAsked(TREE, 7)]
-    assert not room.plans().still_links(Crossed(is_linked=True, origin=(0, 7)))
+    assert not room.plans().still_links(CrossFileEffects(is_linked=True, origin=(0, 7)))
     planner.answers = dying
-    assert not room.plans().still_links(Crossed(is_linked=True, origin=(planner.pid, 7)))
+    assert not room.plans().still_links(CrossFileEffects(is_linked=True, origin=(planner.pid, 7)))
 
 
 def test_a_plan_of_the_daemon_itself_is_looked_at_there() -> None:
-    assert Room().plans().still_links(Crossed(is_linked=True))
+    assert Room().plans().still_links(CrossFileEffects(is_linked=True))
 
 
 def test_a_pool_that_was_closed_has_ended_all() -> None:

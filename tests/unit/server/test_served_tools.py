@@ -10,8 +10,8 @@ from tests.hooked import Agent, House, house
 
 from commonhold.agents.claude import CLAUDE
 from commonhold.agents.gemini import GEMINI
-from commonhold.app.happenings import Caller, Swap
-from commonhold.server import editing
+from commonhold.agents.hook_events import Caller, Swap
+from commonhold.agents.runtime import editing
 
 SOURCE = "def f():\n    return 1\n\n\ndef g():\n    return 2\n"
 OTHERWISE = SOURCE.replace("return 1", "return 10")

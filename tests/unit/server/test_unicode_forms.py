@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 from tests.hooked import Agent, House, house
 
-from commonhold.app.happenings import Caller, Response, Swap
-from commonhold.app.service import Service
-from commonhold.domain.changeset import Changeset, Edit, Op
-from commonhold.domain.events import Committed
-from commonhold.server import editing
+from commonhold.agents.hook_events import Caller, Response, Swap
+from commonhold.agents.runtime import editing
+from commonhold.api.service import Service
+from commonhold.kernel.changeset import Changeset, Edit, Op
+from commonhold.kernel.events import Committed
 
 COMPOSED, APART = "src/Garçon.py", "src/Garc\u0327on.py"
 ONE, TWO = "def f():\n    return 1\n", "def f():\n    return 2\n"

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commonhold.domain.clock import Now
-from commonhold.domain.errors import InputError, StoreError
+from commonhold.kernel.clock import Now
+from commonhold.kernel.errors import InputError, StoreError
 from commonhold.tasks.claim_files import Board, File, board
 from commonhold.tasks.claiming import (
     MOST_TRIES,

@@ -1,6 +1,6 @@
 """Deciding about claims."""
 
-from commonhold.domain.clock import Now
+from commonhold.kernel.clock import Now
 from commonhold.tasks import claims
 from commonhold.tasks.claim_files import Board, File, board
 from commonhold.tasks.claims import Claimant, Edit, State

@@ -98,9 +98,9 @@ def _be_child(command: list[str], allowance: Allowance, signals: Signals, tell: 
 def _bind(allowance: Allowance, tell: int) -> None:
     """Make other holders' files read-only here, and let this process die with its parent, however that ends."""
     if allowance.masked:
-        package = __name__.rpartition("client.")[0] + "adapters." if "client." in __name__ else ""
+        package = __name__.rpartition("client.")[0] + "workspace." if "client." in __name__ else ""
         if not package:  # a process that sees nothing but the standard library, after which this folder comes
-            sys.path.append(os.path.join(__file__.rsplit("/client/", 1)[0], "adapters"))
+            sys.path.append(os.path.join(__file__.rsplit("/client/", 1)[0], "workspace"))
         try:
             __import__(f"{package}sandbox.mounts", fromlist=["mask"]).mask(allowance.masked, allowance.kept)
         except OSError:

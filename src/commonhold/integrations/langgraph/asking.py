@@ -4,7 +4,7 @@ from typing import Any
 
 from langchain_core.messages import HumanMessage
 
-from commonhold.domain.texts import MAX_TEXT_LENGTH
+from commonhold.kernel.texts import MAX_TEXT_LENGTH
 
 
 def asked(state: Any) -> str:  # noqa: ANN401 - a graph's state may be of any class

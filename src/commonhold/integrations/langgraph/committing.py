@@ -8,14 +8,14 @@ from typing import Any, Final
 from langgraph.runtime import ExecutionInfo
 from langgraph.types import RetryPolicy
 
+from commonhold.api.wire import shapes
+from commonhold.api.wire.text import Json
 from commonhold.client.opening import Choices
-from commonhold.domain.changeset import Changeset
-from commonhold.domain.errors import CommonholdError
 from commonhold.integrations.langgraph.guarding import leases_of
 from commonhold.integrations.langgraph.identity import execution, holder_of, task_id
 from commonhold.integrations.langgraph.sessions import Sessions
-from commonhold.wire import shapes
-from commonhold.wire.text import Json
+from commonhold.kernel.changeset import Changeset
+from commonhold.kernel.errors import CommonholdError
 
 
 def _may_succeed_later(fault: Exception) -> bool:

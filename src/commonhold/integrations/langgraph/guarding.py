@@ -8,15 +8,15 @@ from typing import Any, Final, Literal, TypedDict
 from langgraph.runtime import ExecutionInfo
 from langgraph.types import interrupt
 
-from commonhold.app.answers import AcquireAnswer
+from commonhold.api.wire import shapes
+from commonhold.api.wire.text import Json
 from commonhold.client.opening import Choices
 from commonhold.client.session import Commonhold
-from commonhold.domain.changeset import LeaseRef
-from commonhold.domain.modes import Mode
 from commonhold.integrations.langgraph.identity import execution, holder_of, task_id
 from commonhold.integrations.langgraph.sessions import Sessions
-from commonhold.wire import shapes
-from commonhold.wire.text import Json
+from commonhold.kernel.answers import AcquireAnswer
+from commonhold.kernel.changeset import LeaseRef
+from commonhold.kernel.modes import Mode
 
 GIVE_UP: Final = "give up"
 """Resume a graph that waits in line with `Command(resume=GIVE_UP)`, and it leaves the line."""

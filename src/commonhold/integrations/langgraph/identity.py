@@ -5,8 +5,8 @@ from typing import Final
 
 from langgraph.runtime import ExecutionInfo, get_runtime
 
-from commonhold.app.happenings import Caller
-from commonhold.domain.errors import Code, UsageError
+from commonhold.agents.hook_events import Caller
+from commonhold.kernel.errors import Code, UsageError
 
 AGENT: Final = "langgraph"
 _TOLD_OF_TASK: Final = 8

@@ -16,13 +16,10 @@ from langgraph.prebuilt.tool_node import ToolCallRequest
 from langgraph.runtime import ExecutionInfo, Runtime
 from langgraph.types import Command
 
-from commonhold.adapters.files.locating import RESERVED
-from commonhold.adapters.ignoring import Ignoring
-from commonhold.app.happenings import Patched, Wish
+from commonhold.agents.hook_events import Patched, Wish
 from commonhold.client.async_opening import open_async
 from commonhold.client.opening import Choices
 from commonhold.config import load_settings
-from commonhold.domain.errors import InputError, RefusedError, StoreError
 from commonhold.integrations.langgraph.asking import asked
 from commonhold.integrations.langgraph.identity import execution, holder_of
 from commonhold.integrations.langgraph.sessions import Sessions
@@ -30,6 +27,9 @@ from commonhold.integrations.langgraph.telling import MIXED, failure, lost_meanw
 from commonhold.integrations.langgraph.tools import FILE_TOOLS, Holds, Reads, Role, Writes
 from commonhold.integrations.langgraph.views import Views
 from commonhold.integrations.langgraph.writing import Desk
+from commonhold.kernel.errors import InputError, RefusedError, StoreError
+from commonhold.workspace.files.canonical_paths import RESERVED
+from commonhold.workspace.ignore import Ignoring
 
 Result = ToolMessage | Command[Any]
 # The errors that the agent sees, since it can correct them: its arguments, and the state of the store or the files.

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from commonhold.app.happenings import Removed, Swap, Whole, Wish
+from commonhold.agents.hook_events import Removed, Swap, Whole, Wish
 
 Arguments = Mapping[str, Any]
 

@@ -5,17 +5,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from commonhold.app.answers import CommitAnswer
-from commonhold.app.differences import difference
-from commonhold.app.happenings import Unclear, Wish, is_about
-from commonhold.app.whole_files import made_to_hold
-from commonhold.app.wishes import results
+from commonhold.agents.edits.intended_writes import results
+from commonhold.agents.hook_events import Unclear, Wish, is_about
 from commonhold.client.session import Commonhold
-from commonhold.domain.changeset import Changeset
-from commonhold.domain.errors import Code, InputError
+from commonhold.code.regions.region import hash_bytes
+from commonhold.commits.whole_files import made_to_hold
 from commonhold.integrations.langgraph.telling import refusal, success, unread
 from commonhold.integrations.langgraph.views import View, Views
-from commonhold.regions.region import hash_bytes
+from commonhold.kernel.answers import CommitAnswer
+from commonhold.kernel.changeset import Changeset
+from commonhold.kernel.errors import Code, InputError
+from commonhold.kernel.unified_diff import difference
 
 MOST_SHOWN: Final = 30_000
 """Longer texts are not shown to the agent by us: it has a tool to read them in part."""

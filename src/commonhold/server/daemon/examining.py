@@ -5,9 +5,9 @@ import traceback
 from collections.abc import Callable
 from typing import Final
 
-from commonhold.app.put_off import PutOff
-from commonhold.app.service import Service
-from commonhold.domain.errors import CommonholdError
+from commonhold.api.service import Service
+from commonhold.commits.deferred_changes import DeferredChanges
+from commonhold.kernel.errors import CommonholdError
 from commonhold.server.daemon.indexing import Indexing
 
 PAUSE_SECONDS: Final = 5.0
@@ -17,7 +17,7 @@ PAUSE_SECONDS: Final = 5.0
 class Examining:
     """Has another process read the files first, then examines in a thread: the daemon serves meanwhile."""
 
-    def __init__(self, put_off: PutOff, indexing: Indexing, service_at: Callable[[str], Service]) -> None:
+    def __init__(self, put_off: DeferredChanges, indexing: Indexing, service_at: Callable[[str], Service]) -> None:
         """Examine the working trees in `put_off`; `service_at` returns the holderless service for a root."""
         self._put_off = put_off
         self._indexing = indexing

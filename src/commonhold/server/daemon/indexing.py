@@ -4,7 +4,7 @@ import subprocess
 import sys
 from typing import Final
 
-_PROGRAM: Final = "commonhold.adapters.index.filling"
+_PROGRAM: Final = "commonhold.index.fill"
 
 
 class Indexing:

@@ -12,20 +12,20 @@ from dataclasses import dataclass
 from typing import Final
 
 import commonhold
-from commonhold.adapters import daemon_place
-from commonhold.adapters.repository import Repository, find_repository
-from commonhold.adapters.sqlite.mirror import MirroredStore
-from commonhold.adapters.system import process_umask
-from commonhold.app.service import Service
+from commonhold.api.service import Service
+from commonhold.api.wire import calls
 from commonhold.config import load_settings
-from commonhold.domain.errors import Code, CommonholdError, StoreError
-from commonhold.server.daemon.desk import Desk
-from commonhold.server.daemon.door import Door
+from commonhold.kernel.errors import Code, CommonholdError, StoreError
+from commonhold.machine.system import process_umask
 from commonhold.server.daemon.examining import Examining
+from commonhold.server.daemon.http_door import Door
 from commonhold.server.daemon.indexing import Indexing
 from commonhold.server.daemon.loop import LONGEST_WAIT_SECONDS, Loop
+from commonhold.server.daemon.request_scheduler import RequestScheduler
 from commonhold.server.daemon.services import Services
-from commonhold.wire import calls
+from commonhold.stores.sqlite.mirror import MirroredStore
+from commonhold.workspace import daemon_files
+from commonhold.workspace.repository import Repository, find_repository
 
 GARBAGE_THRESHOLD: Final = 50_000
 SWITCH_SECONDS: Final = 0.0005
@@ -64,16 +64,16 @@ class Lifetime:
         self._is_ending = False
         self._look_again_at = 0.0
         repository.state.make()
-        self._lock = daemon_place.claim(repository.state_folder)
-        self._lock_place = daemon_place.identity(daemon_place.lock_path(repository.state_folder))
-        self._address = daemon_place.address(repository.state_folder)
-        listener = daemon_place.listen(self._address)
-        self._place = daemon_place.identity(self._address)
+        self._lock = daemon_files.claim(repository.state_folder)
+        self._lock_place = daemon_files.identity(daemon_files.lock_path(repository.state_folder))
+        self._address = daemon_files.address(repository.state_folder)
+        listener = daemon_files.listen(self._address)
+        self._place = daemon_files.identity(self._address)
         self._store = MirroredStore(repository.state, synchronous=self._settings.durability)
         self._store.own()
         self._services = Services(repository, self._store)
         self._loop = Loop(listener, self._introduce, self._services.one_look)
-        self._desk = Desk(self._store, time.monotonic, self._loop.wake)
+        self._desk = RequestScheduler(self._store, time.monotonic, self._loop.wake)
         begins_at = time.monotonic() + times.index_after_seconds if self._settings.index == "on" else None
         self._indexing = Indexing(repository.root, self._settings.max_file_bytes, begins_at)
         self._examining = Examining(self._services.put_off, self._indexing, self._service_at)
@@ -135,7 +135,7 @@ class Lifetime:
         self._look_again_at = now + LOOK_SECONDS
         if (
             not (self._store.is_sound and self._store.is_in_place())
-            or daemon_place.identity(self._address) != self._place
+            or daemon_files.identity(self._address) != self._place
         ):
             return True
         if not (self._door.is_in_place and self._is_lock_in_place()):
@@ -146,7 +146,7 @@ class Lifetime:
         return is_idle and not index.leases() and not index.waiters()
 
     def _is_lock_in_place(self) -> bool:
-        return daemon_place.identity(daemon_place.lock_path(self._repository.state_folder)) == self._lock_place
+        return daemon_files.identity(daemon_files.lock_path(self._repository.state_folder)) == self._lock_place
 
     def _introduce(self, hello: calls.Hello) -> Service:
         if (hello.protocol, hello.version) != (calls.PROTOCOL, commonhold.__version__):
@@ -161,7 +161,7 @@ class Lifetime:
 
     def close(self) -> None:
         """Finish the jobs that have begun, then release everything: the address first, the lock last."""
-        daemon_place.withdraw(self._address, self._place)
+        daemon_files.withdraw(self._address, self._place)
         self._indexing.end()
         self._desk.close()
         self._services.close()
@@ -184,7 +184,7 @@ def serve(root: str, times: Times, knocked: Callable[[], object] = lambda: None)
     try:
         life = Lifetime(find_repository(root), times, knocked)
     except CommonholdError as fault:
-        told = f"{daemon_place.SAYING}{fault.message}; next: {fault.hint}"
+        told = f"{daemon_files.SAYING}{fault.message}; next: {fault.hint}"
         print(told, flush=True)  # noqa: T201 - its standard output is its log
         return 0 if fault.code is Code.STORE_OWNED else 4
     for number in (signal.SIGTERM, signal.SIGINT):

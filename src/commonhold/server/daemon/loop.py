@@ -9,12 +9,12 @@ from contextlib import AbstractContextManager, nullcontext, suppress
 from typing import Final
 
 import commonhold
-from commonhold.adapters.daemon_place import is_of_this_user
-from commonhold.app.service import Service
-from commonhold.domain.errors import Code, CommonholdError, InputError
-from commonhold.server.daemon.desk import Desk, Job, job_of, told
+from commonhold.api.service import Service
+from commonhold.api.wire import calls
+from commonhold.kernel.errors import Code, CommonholdError, InputError
 from commonhold.server.daemon.peer import Peer
-from commonhold.wire import calls
+from commonhold.server.daemon.request_scheduler import Job, RequestScheduler, job_of, told
+from commonhold.workspace.daemon_files import is_of_this_user
 
 LONGEST_WAIT_SECONDS: Final = 1.0
 BREATH_SECONDS: Final = 0.02
@@ -54,7 +54,7 @@ class Loop:
         with suppress(BlockingIOError):  # the pipe is full, so it wakes anyway
             os.write(self._wake_write, b"w")
 
-    def turn(self, desk: Desk, longest_wait: float = LONGEST_WAIT_SECONDS) -> None:
+    def turn(self, desk: RequestScheduler, longest_wait: float = LONGEST_WAIT_SECONDS) -> None:
         """Wait for events, for at most `longest_wait` seconds, and handle them."""
         jobs: list[Job] = []
         ready = self._selector.select(min(self._patience(desk), longest_wait))
@@ -73,7 +73,7 @@ class Loop:
         while self._restless:
             self._attend(self._restless.pop(), desk)
 
-    def _patience(self, desk: Desk) -> float:
+    def _patience(self, desk: RequestScheduler) -> float:
         look = desk.next_look_at()
         return LONGEST_WAIT_SECONDS if look is None else min(max(0.0, look - time.monotonic()), LONGEST_WAIT_SECONDS)
 
@@ -133,7 +133,7 @@ class Loop:
             where = f"the working tree {hello.root!a} cannot be used: {fault!a}"
             raise InputError(Code.PATH_INVALID, where, hint="see whether it is still there, and yours") from fault
 
-    def _attend(self, peer: Peer, desk: Desk) -> None:
+    def _attend(self, peer: Peer, desk: RequestScheduler) -> None:
         """Close a peer that is gone; wait until a slow one has taken its answers."""
         if peer not in self._peers:
             return

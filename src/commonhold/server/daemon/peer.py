@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import Final
 
-from commonhold.app.service import Service
-from commonhold.wire import calls
+from commonhold.api.service import Service
+from commonhold.api.wire import calls
 
 CHUNK_BYTES: Final = 32_768
 

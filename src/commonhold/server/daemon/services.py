@@ -13,21 +13,21 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from commonhold.adapters import stamps
-from commonhold.adapters.repository import Repository, find_repository
-from commonhold.adapters.sqlite.store import SqliteStore
-from commonhold.app.put_off import PutOff
-from commonhold.app.service import Service
-from commonhold.app.signs_of_life import SignsOfLife
-from commonhold.app.turns import Turns
+from commonhold.api.service import Service
+from commonhold.api.wire.calls import Hello
 from commonhold.bootstrap import Shared, compose, open_insight
+from commonhold.commits.deferred_changes import DeferredChanges
+from commonhold.commits.turns import Turns
 from commonhold.config import FILES, Settings, load_settings
-from commonhold.domain.errors import Code, CommonholdError, InputError, UsageError
-from commonhold.wire.calls import Hello
+from commonhold.kernel.errors import Code, CommonholdError, InputError, UsageError
+from commonhold.machine import file_stamps
+from commonhold.reads.heartbeats import Heartbeats
+from commonhold.stores.sqlite.store import SqliteStore
+from commonhold.workspace.repository import Repository, find_repository
 
 if TYPE_CHECKING:
-    from commonhold.app.crossing import Insight
-    from commonhold.app.plans import Plans
+    from commonhold.commits.cross_file_admission import Insight
+    from commonhold.commits.plan_sources import Plans
     from commonhold.server.planning.pool import Planners
 
 
@@ -46,7 +46,7 @@ class _Known:
     root: str
     settings: Settings
     service: Service
-    seen: stamps.Stamps | None = None
+    seen: file_stamps.Stamps | None = None
     told: str = ""
 
     def tell(self, fault: InputError) -> None:
@@ -76,12 +76,12 @@ class Services:
         """Serve the working trees of `repository`, on its `store`."""
         self._planners: Planners | None = None
         self._turns = Turns(is_complete=True)
-        self._signs = SignsOfLife()
-        self.put_off = PutOff()
+        self._signs = Heartbeats()
+        self.put_off = DeferredChanges()
         self._repository = repository
         self._store = store
         self._known: dict[Hello, _Known] = {}
-        self._seen: dict[str, stamps.Stamps] | None = None
+        self._seen: dict[str, file_stamps.Stamps] | None = None
         self._made: list[_Known] = []
         self._views: list[_View] = []
         self._most_made = MOST_UNUSED
@@ -114,10 +114,10 @@ class Services:
             raise
         if known is None or known.settings != settings:
             known = self._known[hello] = self._new(hello, settings)
-        known.seen = stamps.all_settled(now, at)
+        known.seen = file_stamps.all_settled(now, at)
         return known.service
 
-    def _looked(self, root: str) -> stamps.Stamps:
+    def _looked(self, root: str) -> file_stamps.Stamps:
         if self._seen is None:
             return _stamps(root)
         if root not in self._seen:
@@ -199,5 +199,5 @@ class Services:
                 view.insight.close()
 
 
-def _stamps(root: str) -> stamps.Stamps:
-    return stamps.behind(f"{root}{os.sep}{name}" for name in FILES)
+def _stamps(root: str) -> file_stamps.Stamps:
+    return file_stamps.behind(f"{root}{os.sep}{name}" for name in FILES)

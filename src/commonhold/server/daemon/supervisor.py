@@ -20,8 +20,8 @@ from dataclasses import astuple
 from importlib import import_module
 from typing import Final, NoReturn
 
-from commonhold.adapters import stamps
 from commonhold.client.hook_client import BEGIN_LOCK
+from commonhold.machine import file_stamps
 from commonhold.server.daemon.lifetime import Times, serve
 
 MOST_DEATHS: Final = 10
@@ -29,7 +29,7 @@ MOST_DEATHS: Final = 10
 DEATHS_SECONDS: Final = 60.0
 REST_SECONDS: Final = 1.0
 """The delay from the first hook until this process loads the modules for hooks: the daemon is answering that hook."""
-BEHIND_HOOKS: Final = "commonhold.server.behind"
+BEHIND_HOOKS: Final = "commonhold.server.http_runtime"
 """The module that a daemon loads at its first hook, and that loads the rest."""
 
 _ASKED_TO_END: Final = frozenset({-signal.SIGTERM, -signal.SIGINT, -signal.SIGHUP})
@@ -74,7 +74,7 @@ def _program() -> Program:
 
 def _seen(file: str) -> tuple[int, ...] | None:
     """Return a file's time of writing, size and inode. Not its link count: installers share files by hard links."""
-    stamp = stamps.at(file)
+    stamp = file_stamps.at(file)
     return stamp and (stamp[0], *stamp[2:])
 
 

@@ -11,15 +11,14 @@ from functools import partial
 from itertools import count
 from typing import Final
 
-from commonhold.adapters.repository import find_repository
-from commonhold.adapters.worker_process import Ask, answer_frames
-from commonhold.app.checks import Check, CheckResult
-from commonhold.app.crossing import Insight
-from commonhold.app.plan import Crossed, Plan
-from commonhold.app.service import Service
-from commonhold.app.typing import TypeReport
+from commonhold.api.service import Service
 from commonhold.bootstrap import Shared, compose, open_insight
-from commonhold.domain.errors import CommonholdError
+from commonhold.code.type_checkers import TypeReport
+from commonhold.commits.cross_file_admission import Insight
+from commonhold.commits.plan import CrossFileEffects, Plan
+from commonhold.kernel.errors import CommonholdError
+from commonhold.machine.worker_process import Ask, answer_frames
+from commonhold.merging.branches.verification import Check, CheckResult
 from commonhold.server.planning.wire import (
     Answer,
     Asked,
@@ -33,6 +32,7 @@ from commonhold.server.planning.wire import (
     packed,
     type_report,
 )
+from commonhold.workspace.repository import find_repository
 
 MOST_TREES: Final = 16
 MOST_REMEMBERED: Final = 64
@@ -102,7 +102,7 @@ class Planner:
         self._daemon = Daemon()
         self._types = DaemonsTypes(self._daemon)
         self._services: list[tuple[Tree, Service]] = []
-        self._found: OrderedDict[int, Crossed] = OrderedDict()
+        self._found: OrderedDict[int, CrossFileEffects] = OrderedDict()
         self._numbers = count(1)
 
     def answer(self, request: Asked, ask: Ask | None = None) -> Answer:

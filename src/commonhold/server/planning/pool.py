@@ -15,7 +15,11 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Final, Protocol
 
-from commonhold.adapters.worker_process import (
+from commonhold.code.type_checkers import TypeChecker, TypeReport
+from commonhold.commits.plan import CommitRequest, CrossFileEffects, Plan, Rejected
+from commonhold.commits.plan_sources import Plans
+from commonhold.kernel.errors import Code, CommonholdError, InternalError
+from commonhold.machine.worker_process import (
     SILENCE_SECONDS,
     Ask,
     ChildSilent,
@@ -23,10 +27,6 @@ from commonhold.adapters.worker_process import (
     program_of,
     usable_processors,
 )
-from commonhold.app.plan import CommitRequest, Crossed, Plan, Rejected
-from commonhold.app.plans import Plans
-from commonhold.app.typing import TypeChecker, TypeReport
-from commonhold.domain.errors import Code, CommonholdError, InternalError
 from commonhold.server.planning.wire import (
     Answer,
     Asked,
@@ -337,7 +337,7 @@ class PooledPlans:
         self._tree = tree
         self._own = own
 
-    def plan(self, request: CommitRequest, earlier: Crossed | None = None) -> Plan | Rejected:
+    def plan(self, request: CommitRequest, earlier: CrossFileEffects | None = None) -> Plan | Rejected:
         """Return the plan."""
         asked = PlanAsked(self._tree, request, earlier.without_files() if earlier else None)
         path = request.changeset.edits[0].key if request.changeset.edits else ""
@@ -346,7 +346,7 @@ class PooledPlans:
             asked, f"{self._tree.root}\0{file}", lambda: self._own.plan(request, earlier), self._types()
         )
 
-    def still_links(self, crossed: Crossed) -> bool:
+    def still_links(self, crossed: CrossFileEffects) -> bool:
         """Whether the same would be found in other files now; False also if that can no longer be known."""
         if crossed.origin is None:
             return self._own.still_links(crossed)

@@ -7,10 +7,10 @@ import pickle
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from commonhold.app.plan import CommitRequest, Crossed, Plan, Rejected
-from commonhold.app.typing import TypeReport
+from commonhold.code.type_checkers import TypeReport
+from commonhold.commits.plan import CommitRequest, CrossFileEffects, Plan, Rejected
 from commonhold.config import Settings
-from commonhold.domain.errors import CommonholdError
+from commonhold.kernel.errors import CommonholdError
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class PlanAsked:
 
     tree: Tree
     request: CommitRequest
-    earlier: Crossed | None
+    earlier: CrossFileEffects | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,9 +1,9 @@
 """No holder waits in a cycle: its youngest member gives way."""
 # ruff: noqa: S101, D102, PLR2004 - these are tests: assert is how pytest speaks, and the test's name is its claim
 
-from commonhold.domain.events import Leaving, WaiterLeft
-from commonhold.domain.outcomes import Denied, Granted, Queued, Released
-from commonhold.domain.refusal import Refusal
+from commonhold.kernel.events import Leaving, WaiterLeft
+from commonhold.kernel.outcomes import Denied, Granted, Queued, Released
+from commonhold.kernel.refusals import Refusal
 from commonhold.testing.conformance.rig import PATIENCE, SHARED, Caller, Conformance, Rig, expect
 
 A, B, C, D = (f"account:{name}" for name in "abcd")

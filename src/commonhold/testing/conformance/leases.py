@@ -4,13 +4,13 @@
 from concurrent.futures import ThreadPoolExecutor
 from itertools import combinations, product
 
-from commonhold.domain.commands import Acquire, HandOver, Release, Renew
-from commonhold.domain.events import LeaseBroken, LeaseExpired, LeaseHandedOver
-from commonhold.domain.keys import canonical, overlaps
-from commonhold.domain.lease import Base, Lease, Wish
-from commonhold.domain.lease_table import ENDED_BESIDE
-from commonhold.domain.modes import Mode, are_compatible
-from commonhold.domain.outcomes import (
+from commonhold.kernel.commands import Acquire, HandOver, Release, Renew
+from commonhold.kernel.events import LeaseBroken, LeaseExpired, LeaseHandedOver
+from commonhold.kernel.keys import canonical, overlaps
+from commonhold.kernel.lease import Base, Lease, Wish
+from commonhold.kernel.lease_table import ENDED_BESIDE
+from commonhold.kernel.modes import Mode, are_compatible
+from commonhold.kernel.outcomes import (
     Asked,
     Broken,
     Denied,
@@ -22,7 +22,7 @@ from commonhold.domain.outcomes import (
     Released,
     Renewed,
 )
-from commonhold.domain.refusal import Refusal
+from commonhold.kernel.refusals import Refusal
 from commonhold.testing.conformance.rig import (
     EXCLUSIVE,
     PATIENCE,

@@ -1,10 +1,10 @@
 """Waiting: first come, first served, and no waiter is blocked for ever."""
 # ruff: noqa: S101, D102, PLR2004 - these are tests: assert is how pytest speaks, and the test's name is its claim
 
-from commonhold.domain.events import LeaseClaimed, Leaving, WaiterLeft
-from commonhold.domain.lease import Base
-from commonhold.domain.outcomes import Cancelled, Denied, Granted, HandedOver, NotHeld, Queued
-from commonhold.domain.refusal import Refusal
+from commonhold.kernel.events import LeaseClaimed, Leaving, WaiterLeft
+from commonhold.kernel.lease import Base
+from commonhold.kernel.outcomes import Cancelled, Denied, Granted, HandedOver, NotHeld, Queued
+from commonhold.kernel.refusals import Refusal
 from commonhold.testing.conformance.leases import seconds_left
 from commonhold.testing.conformance.rig import EXCLUSIVE, PATIENCE, SHARED, TTL, Conformance, Rig, expect
 

@@ -3,8 +3,8 @@
 
 from typing import Final
 
-from commonhold.domain.keys import canonical
-from commonhold.domain.outcomes import Denied, Granted
+from commonhold.kernel.keys import canonical
+from commonhold.kernel.outcomes import Denied, Granted
 from commonhold.testing.conformance.rig import Caller, Conformance, Rig
 
 MEETING: Final = (

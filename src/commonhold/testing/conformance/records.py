@@ -1,11 +1,11 @@
 """The log: all events in one order, and no state that it does not explain (invariant I9)."""
 # ruff: noqa: S101, D102, PLR2004 - these are tests: assert is how pytest speaks, and the test's name is its claim
 
-from commonhold.app.ports import LeaseView
-from commonhold.domain.events import LeaseGranted, LeaseReleased, LeaseRenewed
-from commonhold.domain.fold import State, fold
-from commonhold.domain.lease import Base
-from commonhold.domain.partial_work import Left
+from commonhold.kernel.events import LeaseGranted, LeaseReleased, LeaseRenewed
+from commonhold.kernel.lease import Base
+from commonhold.kernel.partial_work import Left
+from commonhold.kernel.ports import LeaseView
+from commonhold.kernel.projection import State, fold
 from commonhold.testing.conformance.rig import PATIENCE, SHARED, TTL, Caller, Conformance, Rig, whole_log
 
 VALUES = ("user:1", "user:2")

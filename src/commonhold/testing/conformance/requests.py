@@ -4,11 +4,11 @@
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
-from commonhold.app.ports import Once
-from commonhold.domain.commands import Acquire, Break, Command, HandOver, Put, Release, Renew
-from commonhold.domain.errors import Code, UsageError
-from commonhold.domain.keys import canonical
-from commonhold.domain.outcomes import Denied, Granted, Outcome, Queued, Released, Stored
+from commonhold.kernel.commands import Acquire, Break, Command, HandOver, Put, Release, Renew
+from commonhold.kernel.errors import Code, UsageError
+from commonhold.kernel.keys import canonical
+from commonhold.kernel.outcomes import Denied, Granted, Outcome, Queued, Released, Stored
+from commonhold.kernel.ports import Once
 from commonhold.testing.conformance.rig import PATIENCE, TTL, Conformance, Rig, expect
 
 KEY = "account:1"

@@ -5,27 +5,27 @@ from collections.abc import Iterator
 from itertools import count
 from typing import Any, Final, Protocol, TypeVar
 
-from commonhold.app.ports import LeaseView, Once, Registry
-from commonhold.domain.commands import (
+from commonhold.kernel.commands import (
     Acquire,
     Ask,
     Break,
     Command,
     HandOver,
-    Leave,
+    Heartbeat,
     Put,
+    RecordPartialWork,
     Release,
     Renew,
     Review,
-    Show,
 )
-from commonhold.domain.events import Event, Recorded
-from commonhold.domain.keys import canonical
-from commonhold.domain.lease import Base, Lease, Waiter
-from commonhold.domain.modes import Mode
-from commonhold.domain.outcomes import Granted, Outcome, Queued
-from commonhold.domain.partial_work import Left
-from commonhold.domain.value import Version
+from commonhold.kernel.events import Event, Recorded
+from commonhold.kernel.keys import canonical
+from commonhold.kernel.lease import Base, Lease, Waiter
+from commonhold.kernel.modes import Mode
+from commonhold.kernel.outcomes import Granted, Outcome, Queued
+from commonhold.kernel.partial_work import Left
+from commonhold.kernel.ports import LeaseView, Once, Registry
+from commonhold.kernel.values import Version
 
 T = TypeVar("T", bound=Outcome)
 E = TypeVar("E")
@@ -135,7 +135,7 @@ class Caller:
 
     def leave(self, lease: Lease, *changes: Left) -> Outcome:
         """Record the changes made under a lost lease, for its holder."""
-        return self.run(Leave(lease.id, lease.holder, changes))
+        return self.run(RecordPartialWork(lease.id, lease.holder, changes))
 
     def review(self, lease: Lease, note: str = "kept") -> Outcome:
         """Close a partial work."""
@@ -143,7 +143,7 @@ class Caller:
 
     def show(self) -> None:
         """Show a sign of life."""
-        self.run(Show(self.name))
+        self.run(Heartbeat(self.name))
 
     def leases(self) -> tuple[Lease, ...]:
         """All leases."""

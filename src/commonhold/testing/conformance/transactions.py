@@ -4,7 +4,7 @@
 from contextlib import suppress
 from typing import NoReturn
 
-from commonhold.domain.outcomes import Denied, Granted
+from commonhold.kernel.outcomes import Denied, Granted
 from commonhold.testing.conformance.rig import PATIENCE, Caller, Conformance, Rig, expect
 
 KEY = "account:1"

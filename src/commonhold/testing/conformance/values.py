@@ -3,11 +3,11 @@
 
 from concurrent.futures import ThreadPoolExecutor
 
-from commonhold.domain.events import ValuePut
-from commonhold.domain.modes import Mode
-from commonhold.domain.outcomes import NotStored, Outcome, Stored
-from commonhold.domain.refusal import Refusal
-from commonhold.domain.value import Value, Version
+from commonhold.kernel.events import ValuePut
+from commonhold.kernel.modes import Mode
+from commonhold.kernel.outcomes import NotStored, Outcome, Stored
+from commonhold.kernel.refusals import Refusal
+from commonhold.kernel.values import Value, Version
 from commonhold.testing.conformance.rig import (
     EXCLUSIVE,
     SHARED,

@@ -1,10 +1,10 @@
 """Partial work: the changes under a lost lease are flagged for review, and never lost (invariant I8)."""
 # ruff: noqa: S101, D102 - these are tests: assert is how pytest speaks, and the test's name is its claim
 
-from commonhold.domain.events import WorkLeft, WorkReviewed
-from commonhold.domain.lease import Base, Lease
-from commonhold.domain.outcomes import Noted, NothingLeft
-from commonhold.domain.partial_work import Left, PartialWork
+from commonhold.kernel.events import WorkLeft, WorkReviewed
+from commonhold.kernel.lease import Base, Lease
+from commonhold.kernel.outcomes import Acknowledged, NothingLeft
+from commonhold.kernel.partial_work import Left, PartialWork
 from commonhold.testing.conformance.rig import TTL, Caller, Conformance, Rig, expect
 
 KEY = "file:a.py"
@@ -33,11 +33,11 @@ class WorkConformance(Conformance):
         rig.advance(TTL + 1)
         two.show()
         assert lost(two) == (lease,)
-        assert expect(Noted, two.leave(lease, CHANGE)).work is None
+        assert expect(Acknowledged, two.leave(lease, CHANGE)).work is None
         (work,) = works(two)
         assert (work.lease_id, work.holder, work.task) == (lease.id, "one", lease.task)
         assert (work.worktree, work.changes, lost(two)) == ("/worktree", (CHANGE,), ())
-        assert expect(Noted, two.review(lease, "kept")).work == work
+        assert expect(Acknowledged, two.review(lease, "kept")).work == work
         assert works(two) == ()
         assert [type(each.event) for each in two.log()[-2:]] == [WorkLeft, WorkReviewed]
         assert two.last() == WorkReviewed("two", lease.id, "kept")
@@ -52,7 +52,7 @@ class WorkConformance(Conformance):
         one, two = self.callers(rig, "one", "two")
         lease = one.lease(KEY, bases=BASES)
         two.break_lease(lease)
-        expect(Noted, two.leave(lease))
+        expect(Acknowledged, two.leave(lease))
         assert (lost(two), works(two)) == ((), ())
         expect(NothingLeft, two.review(lease))
 
@@ -67,9 +67,9 @@ class WorkConformance(Conformance):
         lease = one.lease(KEY, bases=BASES)
         assert expect(NothingLeft, two.leave(lease, CHANGE)).lease_id == lease.id
         two.break_lease(lease)
-        expect(Noted, two.leave(lease, CHANGE))
+        expect(Acknowledged, two.leave(lease, CHANGE))
         expect(NothingLeft, two.leave(lease, CHANGE))
-        expect(Noted, two.review(lease))
+        expect(Acknowledged, two.review(lease))
         expect(NothingLeft, two.review(lease))
         assert len(two.events(WorkLeft)) == 1
 

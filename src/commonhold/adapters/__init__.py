@@ -1,1 +1,0 @@
-"""The implementations of the ports: SQLite, files, the machine's clock."""

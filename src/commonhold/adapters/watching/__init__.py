@@ -1,5 +1,0 @@
-"""Watch a working tree for changed files, whatever program changes them."""
-
-from commonhold.adapters.watching.watcher import Burst, Changed, Watcher
-
-__all__ = ["Burst", "Changed", "Watcher"]

@@ -1,0 +1,1 @@
+"""Predict the effect of an agent's own edit tools."""

@@ -1,0 +1,1 @@
+"""Coordinate the git calls of agents' sessions."""

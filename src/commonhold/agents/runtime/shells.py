@@ -1,0 +1,512 @@
+"""Shell commands of agents: protect others' files while one runs, and record its writes in the log afterwards."""
+
+import threading
+import time
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Final
+
+from commonhold.agents.runtime.command_records import CommandRecord, CommandRecords
+from commonhold.agents.runtime.lease_inheritance import hand_over
+from commonhold.agents.runtime.shell_credit import at_it, is_after_end, reach_by_links, rivals
+from commonhold.agents.runtime.shell_messages import Outcome, report
+from commonhold.agents.runtime.shell_run import Run
+from commonhold.agents.runtime.shell_trees import as_checked_out, is_made_since, trees_visited
+from commonhold.agents.runtime.under_way import UnderWay
+from commonhold.agents.runtime.write_protection import (
+    NOBODY,
+    Asked,
+    Leave,
+    Prepared,
+    Shape,
+    answer_to,
+    asked_by,
+    leave_for,
+    refused,
+    repository_of,
+    unwatched,
+)
+from commonhold.client.session import Commonhold
+from commonhold.commits.external.candidate_writers import attributed
+from commonhold.config import Settings, Shell, load_settings
+from commonhold.kernel.answers import TakeAnswer
+from commonhold.kernel.errors import Code, CommonholdError
+from commonhold.kernel.events import Committed
+from commonhold.machine.system import RandomIds, named
+from commonhold.shell.held_paths import OF_COMMAND, Holding, holdings, is_in, parted, path_of
+from commonhold.shell.reach import reach_of
+from commonhold.workspace.git.process import Git
+from commonhold.workspace.repository import find_repository
+from commonhold.workspace.sandbox.probing import NONE, Offer, offered
+from commonhold.workspace.survey import Change, Survey, Surveyor
+from commonhold.workspace.survey.ground import ScanScope
+
+_PAGE: Final = 1000
+_BY_KILL: Final = 137
+_PART: Final = "+"
+"""Separates the ticket of a command from the number of another working tree that it works in."""
+MOST_REMEMBERED: Final = 4096
+"""Limit of holders for whom it is remembered that a one-time step was done."""
+
+Open = Callable[[str, str], Commonhold]
+"""Opens the session on the working tree at a root, for a holder."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """Decisions beside leases: why a command is refused (empty: it is not), and the preparation for it.
+
+    `overwritten` informs other sessions which of their uncommitted work a command replaced, and returns the notices for
+    its own agent. Content that HEAD had before the command (the last argument) counts as committed.
+    """
+
+    refused: Callable[[Asked, Commonhold], str] = lambda _asked, _session: ""
+    prepared: Callable[[Asked, Commonhold], Prepared] = lambda _asked, _session: Prepared()
+    overwritten: Callable[[Commonhold, TakeAnswer, str], tuple[str, ...]] = lambda _session, _taken, _head: ()
+
+
+class Shells:
+    """The shell commands that run in the working trees of a repository."""
+
+    def __init__(
+        self,
+        open_session: Open,
+        rules: Rules | None = None,
+        offer: Callable[[], Offer] = offered,
+        under_way: UnderWay | None = None,
+        records: CommandRecords | None = None,
+    ) -> None:
+        """Open sessions with `open_session`; protect files with the means that the machine has on `offer`.
+
+        Commands are `under_way` while they run. With their `records` the next daemon continues with them.
+        """
+        self._under_way = set() if under_way is None else under_way
+        self._records = records
+        self._open = open_session
+        self._rules = rules or Rules()
+        self._offer = offer
+        self._ids = RandomIds()
+        self._name = self._ids.new(OF_COMMAND)
+        self._runs: dict[str, Run] = {}
+        self._freed: dict[str, None] = {}
+        self._surveyors: dict[tuple[str, tuple[str, ...], int], Surveyor] = {}
+        self._lock = threading.Lock()
+        self._restoring = threading.Lock()
+        self._is_restored = records is None
+
+    def begin(self, told: Mapping[str, Any]) -> Shape:
+        """Let a command run, or refuse it.
+
+        Return the files that it must not write, and the ticket for reporting its end.
+        """
+        self._drop_unanswered(int(told.get("process", NOBODY)))
+        return self._judged(replace(asked_by(told, self._ids.new(self._name)), has_stand_in=True), self._offer)
+
+    def _drop_unanswered(self, process: int) -> None:
+        """Forget a command that an earlier daemon has begun to answer: its launcher asks again."""
+        self._restore()
+        with self._lock:
+            restored = [run for run in self._runs.values() if run.is_restored and not run.asked.call]
+        for run in restored:
+            if process != NOBODY and run.launcher == named(process):
+                self._close(run)
+
+    def watch(self, told: Mapping[str, Any]) -> Shape:
+        """Do the same for a command that another program runs, or in a sandbox where nothing can be mounted."""
+        return self._judged(asked_by(told, self._ids.new(self._name)), lambda: NONE)
+
+    def _judged(self, asked: Asked, offer: Callable[[], Offer]) -> Shape:
+        self.reap()
+        repository = repository_of(asked)
+        settings = load_settings(repository.root)
+        if settings.shell == Shell.OFF:
+            return unwatched()
+        session = self._open(repository.root, asked.holder)
+        is_begun = False
+        try:
+            self._free_once(session)
+            refusal = self._rules.refused(asked, session)
+            if refusal:
+                return refused(refusal)
+            kept_by = offer() if settings.shell == Shell.SANDBOX else NONE
+            answer = self._begun(asked, session, ScanScope(repository, asked.cwd, asked.command), settings, kept_by)
+            is_begun = "refusal" not in answer
+        finally:
+            if not is_begun:  # no end of it will be reported
+                session.close()
+        return answer
+
+    def _begun(self, asked: Asked, session: Commonhold, ground: ScanScope, settings: Settings, offer: Offer) -> Shape:
+        leave = leave_for(asked, session, ground, offer)
+        if isinstance(leave, str):
+            return refused(leave)
+        try:
+            prepared = self._rules.prepared(asked, session)
+            run = self._note(asked, session, leave, ground, self._surveyor(session, ground, settings))
+            for root in trees_visited(asked.command, asked.cwd, session.root):
+                with suppress(CommonholdError, OSError):  # that tree is damaged, say; the command may run all the same
+                    self._go_to(root, run)
+        except BaseException:  # no end of it will be reported
+            if leave.lease_id:
+                session.release(leave.lease_id)
+            raise
+        return answer_to(asked, leave, ground, prepared)
+
+    def _go_to(self, root: str, run: Run, *, is_made: bool = False) -> None:
+        """Watch a command in another working tree, too; one that it has created (`is_made`) had no changes before."""
+        repository, settings = find_repository(root), load_settings(root)
+        with self._lock:
+            number = len(self._parts(run.asked.ticket))
+        asked = replace(run.asked, ticket=f"{run.asked.ticket}{_PART}{number}", call="")
+        session = self._open(repository.root, asked.holder)
+        try:
+            ground = ScanScope(repository, asked.cwd, asked.command)
+            surveyor = self._surveyor(session, ground, settings)
+            before = as_checked_out(root) if is_made else None
+            self._note(asked, session, Leave(reach=run.leave.reach), ground, surveyor, before)
+        except BaseException:  # no end of it will be reported
+            session.close()
+            raise
+
+    def _parts(self, ticket: str) -> list[Run]:
+        """Return a command's runs, one for each working tree that it works in; the tree in which it began is last."""
+        parts = [run for name, run in self._runs.items() if name.startswith(f"{ticket}{_PART}")]
+        return [*parts, self._runs[ticket]] if ticket in self._runs else parts
+
+    def _go_to_made(self, run: Run) -> None:
+        """Watch a command in the working trees that it has created and goes to."""
+        for root in trees_visited(run.asked.command, run.asked.cwd, run.session.root):
+            self._add_made(root, run)
+
+    def _add_made(self, root: str, run: Run) -> None:
+        with self._lock:
+            is_known = any(each.session.root == root for each in self._parts(run.asked.ticket))
+        if not is_known and is_made_since(root, run.begun_ns):
+            with suppress(CommonholdError, OSError):  # no commit there yet, say: all files are new, and no session's
+                self._go_to(root, run, is_made=True)
+
+    def _note(
+        self,
+        asked: Asked,
+        session: Commonhold,
+        leave: Leave,
+        ground: ScanScope,
+        surveyor: Surveyor,
+        before: Survey | None = None,
+    ) -> Run:
+        """Record the command, and the files as they are at its beginning (as `before` says, if that is given)."""
+        # Read the log first: the events after this one explain a part of the differences at the end.
+        sequence, begun_ns = _newest(session), time.time_ns()
+        before = before or surveyor.look(session.keep)
+        paths = tuple(each.path for each in ground.concern)
+        head = _head_of(session.root)
+        run = Run(asked, session, leave, paths, surveyor, sequence, before, begun_ns, head, list(leave.notices))
+        run.launcher = named(asked.process)
+        self._add(run)
+        if self._records:
+            self._records.add(run)
+        return run
+
+    def _add(self, run: Run) -> None:
+        with self._lock:
+            self._runs[run.asked.ticket] = run
+            self._under_way.add(run.is_alive)
+
+    def _restore(self) -> None:
+        """Continue with the commands that a killed daemon left. Those that are over by now may have ended long ago."""
+        with self._restoring:
+            left = [] if self._is_restored or self._records is None else self._records.left()
+            self._is_restored = True
+            for record, before in left:
+                with suppress(CommonholdError):  # its working tree is gone, say
+                    self._add(self._restored(record, before))
+                if record.asked.ticket not in self._runs and self._records:
+                    self._records.forget(record.asked.ticket)
+
+    def _restored(self, record: CommandRecord, before: Survey) -> Run:
+        repository = find_repository(record.root)
+        settings = load_settings(repository.root)
+        session = self._open(repository.root, record.asked.holder)
+        ground = ScanScope(repository, record.asked.cwd, record.asked.command)
+        leave = Leave(record.masked, NONE, reach_of(record.asked.command), record.lease_id)
+        surveyor = self._surveyor(session, ground, settings)
+        run = Run(
+            record.asked,
+            session,
+            leave,
+            record.named,
+            surveyor,
+            record.sequence,
+            before,
+            record.begun_ns,
+            record.head,
+            [],
+            record.launcher,
+            is_restored=True,
+            is_settled=False,
+        )
+        run.is_doubtful = not run.is_alive()
+        return run
+
+    def calls_restored(self) -> Mapping[tuple[str, str], str]:
+        """Return the tickets of an earlier daemon's commands, by the holders and names that hooks use for them."""
+        self._restore()
+        with self._lock:
+            runs = [run for run in self._runs.values() if run.is_restored and run.asked.call]
+        return {(run.asked.holder, run.asked.call): run.asked.ticket for run in runs}
+
+    def settle_restored(self, root: str) -> None:
+        """Record the writes so far of an earlier daemon's commands in the working tree at `root`."""
+        self._restore()
+        with self._lock:
+            runs = [run for run in self._runs.values() if not run.is_settled and run.session.root == root]
+        self._settle_all(runs)
+
+    def _surveyor(self, session: Commonhold, ground: ScanScope, settings: Settings) -> Surveyor:
+        name = session.root, tuple(settings.ignore), settings.max_file_bytes
+        with self._lock:
+            if name not in self._surveyors:
+                kept = {root: each for root, each in self._surveyors.items() if _is_of_another_tree(root[0], name[0])}
+                for old in self._surveyors.keys() - kept.keys():
+                    self._surveyors[old].close()
+                made = Surveyor(name[0], ground.git, ignored=settings.ignore, max_file_bytes=settings.max_file_bytes)
+                self._surveyors = {**kept, name: made}
+            return self._surveyors[name]
+
+    def look_ahead(self, session: Commonhold) -> None:
+        """Survey the working tree of a session, so that the first command there need not wait until all files are read.
+
+        Raises all errors of the survey.
+        """
+        settings = load_settings(session.root)
+        if settings.shell != Shell.OFF:
+            ground = ScanScope(find_repository(session.root), session.root, ())
+            self._surveyor(session, ground, settings).look(session.keep)
+
+    def end(self, told: Mapping[str, Any]) -> Shape:
+        """Do the same as `ended`, for a launcher."""
+        ticket = str(told.get("ticket", ""))
+        self._restore()
+        if told.get("free"):
+            self._free_of_masks(ticket)
+        with self._lock:
+            for run in self._parts(ticket):
+                run.ended_ns = int(told.get("ended_ns", 0))
+        return {"report": self.ended(ticket, int(told.get("status", 0)))}
+
+    def _free_of_masks(self, ticket: str) -> None:
+        """Record that its launcher could not mount: the command was kept from no file."""
+        with self._lock:
+            if run := self._runs.get(ticket):
+                run.leave = replace(run.leave, masked=(), offer=NONE)
+
+    def abandon(self, ticket: str) -> None:
+        """End a watched command that perhaps never ran: only changes to files that it held are recorded as its own."""
+        with self._lock:
+            parts = self._parts(ticket)
+        for run in parts:
+            run.is_doubtful = True
+        self.ended(ticket)
+
+    def drop(self, ticket: str) -> None:
+        """Forget a watched command that has not begun: a launcher runs it and asks itself."""
+        with self._lock:
+            parts = self._parts(ticket)
+        for run in parts:
+            self._close(run)
+
+    def ended(self, ticket: str, status: int = 0) -> str:
+        """Record the writes of a command; return the report for its agent."""
+        with self._lock:
+            run = self._runs.get(ticket)
+        if run is None:
+            return ""
+        if not run.is_doubtful:
+            self._go_to_made(run)
+        with self._lock:
+            parts = self._parts(ticket)
+        return "\n".join(filter(None, [self._part_ended(each, status) for each in parts]))
+
+    def _part_ended(self, run: Run, status: int) -> str:
+        with run.turn:
+            is_over = True
+            try:
+                self._settle(run, status)
+            except CommonholdError as fault:
+                # `reap` ends it again once its launcher is gone.
+                is_over = not _is_passing(fault) or run.asked.process == NOBODY
+                raise
+            finally:
+                # Not earlier: its unrecorded changes would be noticed as no session's.
+                if is_over:
+                    self._close(run)
+        return "\n".join(filter(None, run.told))
+
+    def _settle(self, run: Run, status: int) -> None:
+        # A working tree that the command has removed cannot be surveyed.
+        if run.asked.ticket in self._runs and Path(run.session.root).is_dir():
+            run.told.append(report(self._settled(run, status), run.leave.masked, time.time()))
+
+    def _close(self, run: Run) -> None:
+        with self._lock:
+            is_open = self._runs.pop(run.asked.ticket, None) is not None
+        if is_open:
+            try:
+                if run.leave.lease_id is not None:
+                    run.session.release(run.leave.lease_id)
+            finally:
+                run.session.close()
+                self._under_way.discard(run.is_alive)
+                if self._records:
+                    self._records.forget(run.asked.ticket)
+
+    def close(self) -> None:
+        """Close the connections for commands even while they run; the commands and their leases stay."""
+        with self._lock:
+            runs = list(self._runs.values())
+            surveyors, self._surveyors = self._surveyors, {}
+        for run in runs:
+            run.session.close()
+        for surveyor in surveyors.values():
+            surveyor.close()
+        if self._records:
+            self._records.close()
+
+    def free(self, session: Commonhold) -> None:
+        """Release an earlier daemon's leases for commands of a session: that daemon got no report of their end."""
+        for lease in session.leases():
+            ticket = lease.acquisition_id
+            is_known = ticket.startswith(self._name) or ticket in self._runs
+            if lease.holder == session.holder and ticket.startswith(OF_COMMAND) and not is_known:
+                session.release(lease.id)
+
+    def _free_once(self, session: Commonhold) -> None:
+        """Do the same once for a session without a reported start: it runs its commands with `commonhold exec`."""
+        if session.holder not in self._freed:
+            self.free(session)
+            _remember(self._freed, session.holder)
+
+    def settle(self, root: str, holder: str) -> None:
+        """Record the writes so far of a holder's commands in the working tree at `root`."""
+        self._restore()
+        with self._lock:
+            of_holder = [run for run in self._runs.values() if run.asked.holder == holder]
+        for run in of_holder:
+            if _PART not in run.asked.ticket:
+                self._add_made(root, run)
+        with self._lock:
+            runs = [run for run in self._runs.values() if (run.session.root, run.asked.holder) == (root, holder)]
+        self._settle_all(runs)
+
+    def _settle_all(self, runs: Iterable[Run]) -> None:
+        for run in runs:
+            with run.turn:
+                self._settle(run, 0)
+
+    def may_write(self, root: str, path: str) -> bool:
+        """Whether a running command could be writing a file of the working tree at `root`; its end records that."""
+        with self._lock:
+            return any(run.session.root == root and run.reach(path) for run in self._runs.values())
+
+    def reap(self) -> None:
+        """End the commands whose launcher is gone without reporting their end."""
+        self._restore()
+        with self._lock:
+            gone = [ticket for ticket, run in self._runs.items() if not run.is_alive()]
+            whole = [ticket for ticket in gone if _PART not in ticket]
+            gone = [*whole, *(ticket for ticket in gone if ticket.partition(_PART)[0] not in whole)]
+        for ticket in gone:
+            with suppress(CommonholdError):
+                self.ended(ticket, _BY_KILL)
+
+    def _settled(self, run: Run, status: int) -> Outcome:
+        # Before the survey: a session that gets a lease after it may already make changes that the survey lacks.
+        held = holdings(run.session.leases(), run.session.place())
+        after = run.surveyor.look(run.session.keep)
+        found = run.surveyor.changes(run.before, after, run.session.keep)
+        changes, sequence = _unexplained(found, run.session, run.sequence)
+        changes = tuple(each for each in changes if not is_after_end(run, each.path))
+        readable = {change.path: change.before for change in changes if not change.is_unread}
+        others = self._others(run)
+        mine, theirs = parted(held, run.asked.holder)
+        busy = at_it(theirs, {other.asked.holder for other in others})
+        sorted_ = attributed(readable, reach_by_links(run, readable), rivals(run, others), mine, busy)
+        intent = run.asked.intent
+        if sorted_.nobody:
+            run.session.notice(sorted_.nobody, intent=intent)
+        own = {path: readable[path] for path in sorted_.own}
+        self._hand_down(run, own, theirs)
+        # Every command's end delivers others' messages and changes, whether the command wrote a file or not.
+        taken = run.session.take(own, intent=intent) if own else TakeAnswer("nothing", notices=_news(run.session))
+        taken = replace(taken, notices=(*taken.notices, *self._rules.overwritten(run.session, taken, run.head)))
+        run.before, run.sequence, run.head = after, sequence, _head_of(run.session.root)
+        run.is_settled = True
+        unread = tuple(change.path for change in changes if change.is_unread and run.reach(change.path))
+        return Outcome(status, taken, sorted_.nobody, unread)
+
+    def _hand_down(self, run: Run, written: Collection[str], theirs: Sequence[Holding]) -> None:
+        """Hand over to a subagent its session's leases for edits of files that the command has written."""
+        around = run.asked.holder.rpartition("/")[0]
+        its = {
+            each.path
+            for each in theirs
+            if each.holder == around and each.is_for_edits and any(is_in(path, each.path) for path in written)
+        }
+        if its:
+            session = self._open(run.session.root, around)
+            try:
+                hand_over(session, run.session, lambda key: path_of(key) in its)
+            finally:
+                session.close()
+
+    def _others(self, run: Run) -> list[Run]:
+        """Return the other commands in that tree. Ended ones were surveyed, so they left no unrecorded change."""
+        with self._lock:
+            return [each for each in self._runs.values() if each is not run and each.session.root == run.session.root]
+
+
+def _is_passing(fault: CommonholdError) -> bool:
+    """Whether a failed step may succeed later."""
+    return fault.retryable or fault.code == Code.DISK_FULL
+
+
+def _is_of_another_tree(root: str, new: str) -> bool:
+    """Whether `root` is another tree that still exists: the memory for each is large, and trees come and go."""
+    return root != new and Path(root).is_dir()
+
+
+def _news(session: Commonhold) -> tuple[str, ...]:
+    return tuple(each.notice for each in session.news())
+
+
+def _head_of(root: str) -> str:
+    # Loaded here: no command has run before a daemon's first answer, which the import would delay.
+    from commonhold.workspace.git.differences import head_of  # noqa: PLC0415
+
+    return head_of(Git(root))
+
+
+def _newest(session: Commonhold) -> int:
+    return max((each.sequence for each in session.log(limit=1)), default=0)
+
+
+def _unexplained(changes: Sequence[Change], session: Commonhold, since: int) -> tuple[tuple[Change, ...], int]:
+    """Return the changes since the last state in the log of each file, and the newest event read."""
+    told: dict[str, str | None] = {}
+    newest = since
+    while page := session.log(after=newest, limit=_PAGE):
+        newest = page[-1].sequence
+        for recorded in page:
+            if isinstance(recorded.event, Committed) and recorded.event.worktree == session.root:
+                told |= {file.path: file.after for file in recorded.event.files}
+    left = (replace(each, before=told[each.path]) if each.path in told else each for each in changes)
+    return tuple(each for each in left if each.is_unread or each.before != each.after), newest
+
+
+def _remember(holders: dict[str, None], holder: str) -> None:
+    """Add a holder, and forget the oldest of too many: a one-time step may then be done again."""
+    holders[holder] = None
+    if len(holders) > MOST_REMEMBERED:
+        del holders[next(iter(holders))]

@@ -1,0 +1,420 @@
+"""All use cases of one working tree, for one agent session: the interface behind every entry point."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from threading import Lock
+from typing import TYPE_CHECKING, Self, TypeVar, Unpack
+
+from commonhold.api import terms
+from commonhold.kernel import texts
+from commonhold.kernel.keys import FILE, parse
+from commonhold.kernel.modes import Mode
+from commonhold.kernel.unwritable import although_unwritable
+
+if TYPE_CHECKING:
+    from commonhold.commits.plan_sources import Plans
+    from commonhold.commits.use_cases import Parts
+    from commonhold.commits.write_use_cases import Writing
+
+T = TypeVar("T")
+
+
+class Service:
+    """One agent session's access to the files and leases that it shares with others.
+
+    Keys are accepted in any form (`src/a.py`, `src/a.py#C.m`, `file:…`, `method::src/a.py::C.m`, `account:12345`).
+    Refusals are answers. Errors are CommonholdError, with a code and a hint; after one, nothing has changed. Threads of
+    one process may share an instance; they take turns.
+    """
+
+    def __init__(self, *, agent: str | None = None, **parts: Unpack[Parts]) -> None:
+        """Compose the use cases; `commonhold.open` does so for a repository on disk."""
+        # Loaded here: a client of a daemon needs the interface, and none of the implementation.
+        from commonhold.commits.use_cases import UseCases  # noqa: PLC0415
+
+        self._agent = texts.check_holder(agent) if agent is not None else None
+        self._uses = UseCases(agent, parts)
+        self._written_with: Writing | None = None
+        self._composing = Lock()
+
+    @property
+    def _writing(self) -> Writing:
+        """Return the use cases that judge and record files: half of the engine, and unused by queries and leases."""
+        with self._composing:
+            if self._written_with is None:
+                from commonhold.commits.write_use_cases import Writing  # noqa: PLC0415
+
+                self._written_with = Writing(self._uses)
+            return self._written_with
+
+    @property
+    def plans(self) -> Plans:
+        """Return this process's maker of commit plans: for a process that does nothing else."""
+        return self._writing.own_plans
+
+    @property
+    def root(self) -> str:
+        """Return the absolute path of the working tree."""
+        return self._uses.place.files.root
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether leases are kept elsewhere than beside the repository."""
+        return self._uses.is_shared
+
+    @property
+    def holder(self) -> str:
+        """Return the name under which this session holds leases. Raises UsageError `HOLDER_MISSING` if it has none."""
+        return self._agent or texts.check_holder("")
+
+    def _give_sign(self) -> None:
+        """Note that this session is at work."""
+        if self._agent is not None:
+            self._uses.surroundings.signs.note(self._agent, self._uses.place.clock.now().wall)
+
+    def is_at_work(self, holder: str) -> bool:
+        """Whether a session still works here: it holds a lease, has called recently, or its process runs."""
+        return self._writing.attendance.is_at_work(holder)
+
+    def regions(self, path: str) -> terms.RegionMap:
+        """Return the regions of a file, found afresh. Raises InputError `FILE_NOT_FOUND`, `FILE_TOO_LARGE`."""
+        self._recover_if_possible()
+        return self._uses.reading.regions(path)
+
+    def list_regions(self, path: str) -> terms.RegionList:
+        """Return the same by lines, for display. Raises as `regions`."""
+        # Loaded here: it is only for people.
+        from commonhold.commits.region_list import listed  # noqa: PLC0415
+
+        return listed(self.regions(path))
+
+    def read(self, *keys: str) -> tuple[terms.RegionText, ...]:
+        """Return regions with their text and hash; the text is kept, so that later changes to it can be shown.
+
+        The session is notified of others' later changes to it: in notices of its answers, or when it asks for `news`.
+        Raises InputError `REGION_UNKNOWN`, `REGION_AMBIGUOUS`, `FILE_NOT_FOUND`.
+        """
+        self._recover_if_possible()
+        return self._uses.reading.read(keys)
+
+    def saw(self, *keys: str, shown: str = "") -> tuple[terms.RegionHash, ...]:
+        """Record that this session read files or regions in another way (such as its own tools), as if through `read`.
+
+        Their present state counts as read; the answer has their hashes. With one file, `shown` may be the text that
+        was read of it. If that text is no longer there, the content just before counts instead. If it is a part of the
+        file, only that part counts: the answer has the regions that contain it, without a hash if some of their lines
+        were never shown. Raises as `read`.
+        """
+        self._recover_if_possible()
+        return self._uses.reading.saw(keys, shown)
+
+    def seen(self, *keys: str) -> tuple[terms.RegionHash, ...]:
+        """Return the hashes of files or regions at this session's last read or write of them; None if it has none."""
+        return self._uses.reading.known(keys)
+
+    def news(self) -> tuple[terms.News, ...]:
+        """Return, once, messages of others and their changes to what this session has read; notices have them too."""
+        return self._uses.newsroom.tell()
+
+    def send(self, holders: Sequence[str], text: str) -> None:
+        """Send `text` to other sessions in this working tree, once: with their next answer that has notices.
+
+        It waits for them as long as contents are kept. A message for an ended subagent goes to its session.
+        """
+        self._uses.newsroom.send(holders, text)
+
+    def tell(self, notice: str) -> None:
+        """Include this notice in the next answer that has notices."""
+        self._uses.newsroom.add(notice)
+
+    def acquire(
+        self,
+        *keys: str,
+        task: str = "",
+        ttl_seconds: float | None = None,
+        mode: Mode = Mode.EXCLUSIVE,
+        **more: Unpack[terms.AcquireOptions],
+    ) -> terms.AcquireAnswer:
+        """Request one lease on all of `keys`: granted as a whole, queued, or denied with every conflict named.
+
+        A lease keeps others from changing the keys that it covers; it ends by release, or `ttl_seconds` after the last
+        sign of life of its holder (any call). It does not keep this process from believing that it still holds the
+        lease when it does not: the commit checks.
+        """
+        self._give_sign()
+        ttl = self._uses.options.ttl_seconds if ttl_seconds is None else ttl_seconds
+        if any(parse(key).scheme == FILE for key in keys):
+            self._recover_if_possible()
+        return self._uses.leases.acquire(self.holder, keys, task=task, ttl_seconds=ttl, mode=mode, **more)
+
+    def renew(
+        self, lease_id: str, *, ttl_seconds: float | None = None, request_id: str | None = None
+    ) -> terms.LeaseAnswer:
+        """Set the end of a live lease to `ttl_seconds` from now. The end is set, never added to."""
+        ttl = self._uses.options.ttl_seconds if ttl_seconds is None else ttl_seconds
+        return self._uses.leases.renew(self.holder, lease_id, ttl, request_id)
+
+    def release(self, lease_id: str, *, request_id: str | None = None) -> terms.LeaseAnswer:
+        """End a lease of this session, or give up its place in line."""
+        return self._uses.leases.release(self.holder, lease_id, request_id)
+
+    def ask(self, lease_id: str, *, why: str, request_id: str | None = None) -> terms.LeaseAnswer:
+        """Ask the holder of a lease to release it: the holder's next answers say so."""
+        return self._uses.leases.ask(self.holder, lease_id, why, request_id)
+
+    def hand_over(self, lease_id: str, *, to: str, request_id: str | None = None) -> terms.LeaseAnswer:
+        """Give a lease to another holder (such as a subagent), with a new fence: this session cannot write under it."""
+        return self._uses.leases.hand_over(self.holder, lease_id, to, request_id)
+
+    def break_lease(self, lease_id: str, *, reason: str, request_id: str | None = None) -> terms.LeaseAnswer:
+        """End a lease by force: for people. The author, the reason and the holder's partial work are kept."""
+        return self._uses.leases.break_(self.holder, lease_id, reason, request_id)
+
+    def get(self, key: str) -> terms.Value:
+        """Return the value of a free key, and its version."""
+        self.show()
+        return self._uses.values.get(key)
+
+    def put(
+        self,
+        key: str,
+        text: str | None,
+        *,
+        expected_version: int,
+        fence: int | None = None,
+        reads: Sequence[terms.Version] = (),
+        request_id: str | None = None,
+    ) -> terms.PutAnswer:
+        """Set the value of a free key to `text`, if it still has `expected_version` (0: never set).
+
+        With a `fence` the lease with that fencing token must be live, of this session, and cover the key. `reads` are
+        versions of other keys that it was based on: they must be current too, so two sessions that each read a key that
+        the other writes cannot both succeed.
+        """
+        return self._uses.values.put(self.holder, key, text, expected_version, fence, reads, request_id)
+
+    def partial_works(self) -> tuple[terms.PartialWork, ...]:
+        """Return changes that holders had made when they lost their leases, and that have not been reviewed yet."""
+        self._recover_if_possible()
+        with although_unwritable():
+            while self._uses.leases.end_expired(self._agent or ""):
+                self._uses.works.look_for()
+        return self._uses.works.waiting()
+
+    def review(self, lease_id: str, *, note: str = "") -> terms.ReviewAnswer:
+        """Close a partial work after a review."""
+        return self._uses.works.review(self.holder, lease_id, note)
+
+    def waive(self, *keys: str, note: str) -> terms.WaiveAnswer:
+        """Close the debts at `keys` after a review: `note` says why nothing must be done there.
+
+        All of them or none, in this working tree. The author and the reason are kept.
+        """
+        self._recover_if_possible()
+        return self._uses.waiving.waive(self.holder, keys, note)
+
+    def adopt(self, *keys: str, owner: str) -> terms.AdoptAnswer:
+        """Credit to this session the uncommitted changes that `owner`, a session that has ended, made to files here.
+
+        All of them or none. No file is touched; the log keeps both names. Refused if `owner` is still at work, or is
+        not known to have changed one of them.
+        """
+        self._recover_if_possible()
+        answer = self._writing.adopting.adopt(self.holder, keys, owner)
+        if answer.outcome == "adopted":
+            self._uses.newsroom.send(
+                [owner],
+                f"{texts.short_name(self.holder)} adopted what you had not committed in {', '.join(answer.paths)}",
+            )
+        return answer
+
+    def sweep(self) -> None:
+        """End expired leases, grant them to their waiters, and look for partial work.
+
+        Sessions that ended without a report are handled as well.
+        """
+        while self.sweep_some():
+            pass
+
+    def sweep_some(self) -> bool:
+        """Do a part of `sweep` that takes some hundredths of a second. Return whether there is more to do."""
+        if self._uses.leases.end_expired(self._agent or ""):
+            self._uses.works.look_for()
+            return True
+        with self._uses.place.registry.together():
+            if self._uses.works.look_for():
+                return True
+        self._writing.attendance.end_gone()
+        return self._uses.works.look_for()
+
+    def show(self) -> None:
+        """Extend the leases of this session: every call of a holder is a sign of life."""
+        if self._agent is not None:
+            self._uses.leases.let_last(self._agent)
+
+    def leases(self, *, holder: str | None = None) -> tuple[terms.Lease, ...]:
+        """Return the live leases, oldest first, of all holders or of one."""
+        return self._uses.leases.live(holder=holder)
+
+    def commit(self, changeset: terms.Changeset, *, dry_run: bool = False) -> terms.CommitAnswer:
+        """Apply all edits of a changeset or none. A dry run returns the verdict and writes nothing.
+
+        Guarantees: edits take effect only if their named leases hold at the moment of writing, and their bases are the
+        present content, or the merge of both changes is proven; several files change together, also across a crash.
+        Does not guarantee that readers outside Commonhold see several files change in the same instant, nor that a
+        program that writes without asking is noticed in time.
+        """
+        self._give_sign()
+        if dry_run:
+            self._recover_if_possible()
+        answer = self._writing.commits.commit(self.holder, changeset, self.root, is_dry_run=dry_run)
+        asked = self._uses.leases.wishes_to(self.holder)
+        known = {each.key for each in answer.repair.regions} | {each.key for each in answer.merged}
+        return replace(answer, notices=answer.notices + asked + self._uses.newsroom.notices(known))
+
+    def place(self) -> str:
+        """Return the name of the working tree among all that share the leases."""
+        return self._uses.place.name
+
+    def propose(self, changeset: terms.Changeset, *, call: str, blind: Sequence[str] = ()) -> terms.CommitAnswer:
+        """Ask whether a tool of this session may write the changeset: nothing is written here.
+
+        Admitted: the regions that it changes are leased to the session, until its turn or the edit is over; `settle`
+        records the result. Refused: the answer has the information that the agent needs. The changeset names the lease
+        of the write slot. `blind` are files that the tool overwrites without naming their old content: the session must
+        have read them.
+        """
+        self._recover_if_possible()
+        self._writing.noticing.notice([self._uses.reading.locate(edit.key).file_path for edit in changeset.edits], "")
+        return self._uses.newsroom.with_news(self._writing.proposing.propose(self.holder, changeset, call, blind))
+
+    def settle(self, call: str, paths: Sequence[str] = (), *, unasked: str | None = None) -> terms.TakeAnswer:
+        """Record the results of a call's proposals (of those for `paths`, if calls have no names).
+
+        If nothing was proposed, its tool has written without asking: with `unasked`, the intent unless the session has
+        one, the changes to `paths` are recorded as this session's.
+        """
+        answer = self._writing.proposing.settle(self.holder, call, tuple(paths))
+        if answer is None and unasked is not None:
+            intent = self._writing.attendance.intent_of(self.holder) or unasked
+            answer = self._writing.noticing.notice(paths, intent, self.holder)
+        return self._uses.newsroom.with_news(answer or terms.TakeAnswer("nothing"))
+
+    def take(self, before: Mapping[str, str | None], *, intent: str = "") -> terms.TakeAnswer:
+        """Record this session's changes to files since their state in `before`: content hashes of kept bytes, by path.
+
+        The files stay as they are. A change that could not have been committed is recorded too, and waits for review.
+        """
+        self._give_sign()
+        return self._uses.newsroom.with_news(self._writing.taking.take(self.holder, before, intent))
+
+    def examine_put_off(self) -> None:
+        """Examine across files the changes recorded before all files were read; reads those first, which may be slow.
+
+        The author of a change is notified of the findings. Raises CommonholdError; changes that can be retried stay for
+        the next call.
+        """
+        self._writing.late_examination.examine()
+
+    def keep(self, contents: Sequence[bytes]) -> None:
+        """Keep bytes, so that later changes to them can be shown, and reverted by hand."""
+        self._uses.upkeep.keep(contents)
+
+    def notice(self, paths: Sequence[str] | None, *, intent: str = "") -> terms.TakeAnswer:
+        """Record external changes to files that sessions have read or written, so that those are notified.
+
+        `paths` None: of all that sessions have read. No session is blamed for it. A file that a session's tool is
+        writing at present is left to that session.
+        """
+        return self._writing.noticing.notice(paths, intent)
+
+    def arrive(self, process: str = "") -> terms.Briefing:
+        """Begin or continue this session, in the process of that name; return its briefing."""
+        self._recover_if_possible()
+        return self._writing.attendance.arrive(self.holder, process)
+
+    def briefing(self) -> terms.Briefing:
+        """Return the activity of others."""
+        return self._writing.attendance.briefing(self._agent or "")
+
+    def intend(self, intent: str) -> None:
+        """Set this session's latest prompt as its intent: others see it."""
+        self._writing.attendance.intend(self.holder, intent)
+
+    def intent(self) -> str:
+        """Return this session's latest prompt."""
+        return self._writing.attendance.intent_of(self.holder)
+
+    def rest(self) -> terms.TakeAnswer:
+        """End this session's turn: record the results of its proposals, and release the leases taken for them."""
+        answer = self._writing.proposing.rest(self.holder)
+        self._writing.attendance.rest(self.holder)
+        return answer
+
+    def depart(self) -> terms.TakeAnswer:
+        """End this session: record the results of its proposals, and release the leases taken for them."""
+        answer = self._writing.proposing.rest(self.holder)
+        self._writing.attendance.depart(self.holder)
+        return answer
+
+    def who(self, key: str) -> terms.Who:
+        """Return the holders of leases that overlap `key`, and the authors of its last changes."""
+        self._recover_if_possible()
+        return self._uses.queries.who(key)
+
+    def status(self) -> terms.Status:
+        """Return live leases, newest commits, and open debts."""
+        return self._looked(self._uses.queries.status)
+
+    def log(
+        self, *, after: int | None = None, limit: int = 100, lease_id: str | None = None
+    ) -> tuple[terms.Recorded, ...]:
+        """Return events in order: those after a sequence (with a lease: after 0), or the newest."""
+        return self._uses.queries.log(after=after, limit=limit, lease_id=lease_id)
+
+    def commits_on(self, path: str, *, limit: int = 200) -> tuple[terms.Recorded, ...]:
+        """Return the newest commits in this working tree that touched the file at `path`, oldest first."""
+        return self._uses.queries.commits_on(path, limit)
+
+    def content(self, content_hash: str) -> bytes:
+        """Return kept bytes, by hash. Raises InputError `CONTENT_UNKNOWN`."""
+        return self._uses.queries.content(content_hash)
+
+    def recover(self) -> tuple[terms.CommitUndone, ...]:
+        """Take back commits that a crash interrupted; every commit and read does so first."""
+        return self._uses.upkeep.recover()
+
+    def _looked(self, question: Callable[[], T]) -> T:
+        """Answer from the same view that shows that no recovery is necessary; otherwise recover first, then answer.
+
+        Leases kept elsewhere are not queried inside a view of the local state.
+        """
+        if not self.is_shared:
+            with self._uses.place.store.read():
+                if self._uses.upkeep.is_whole() and (not self._agent or self._uses.leases.will_last(self._agent)):
+                    return question()
+        self._uses.upkeep.recover_for_reading()
+        self.show()
+        return question()
+
+    def _recover_if_possible(self) -> None:
+        self._uses.upkeep.wait_for_halves()
+        self._looked(lambda: None)
+
+    def forget(self) -> None:
+        """Delete kept contents whose retention is over."""
+        self._uses.upkeep.forget()
+
+    def close(self) -> None:
+        """Close the state. Leases stay as they are."""
+        if self._written_with is not None:
+            self._written_with.close()
+        self._uses.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()

@@ -1,0 +1,61 @@
+"""The types in the signatures of the service, each loaded at its first use: a command makes few calls.
+
+So a caller of `typing.get_type_hints` finds them, and other callers do not wait for them.
+"""
+# ruff: noqa: PLC0414 - type checkers treat an import as a re-export only if it is named twice
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from commonhold.code.regions.region import RegionMap as RegionMap
+    from commonhold.commits.region_list import RegionList as RegionList
+    from commonhold.kernel.answers import AcquireAnswer as AcquireAnswer
+    from commonhold.kernel.answers import AdoptAnswer as AdoptAnswer
+    from commonhold.kernel.answers import CommitAnswer as CommitAnswer
+    from commonhold.kernel.answers import LeaseAnswer as LeaseAnswer
+    from commonhold.kernel.answers import News as News
+    from commonhold.kernel.answers import PutAnswer as PutAnswer
+    from commonhold.kernel.answers import RegionHash as RegionHash
+    from commonhold.kernel.answers import RegionText as RegionText
+    from commonhold.kernel.answers import ReviewAnswer as ReviewAnswer
+    from commonhold.kernel.answers import TakeAnswer as TakeAnswer
+    from commonhold.kernel.answers import WaiveAnswer as WaiveAnswer
+    from commonhold.kernel.changeset import Changeset as Changeset
+    from commonhold.kernel.events import CommitUndone as CommitUndone
+    from commonhold.kernel.events import Recorded as Recorded
+    from commonhold.kernel.lease import Lease as Lease
+    from commonhold.kernel.partial_work import PartialWork as PartialWork
+    from commonhold.kernel.pictures import Briefing as Briefing
+    from commonhold.kernel.pictures import Status as Status
+    from commonhold.kernel.pictures import Who as Who
+    from commonhold.kernel.values import Value as Value
+    from commonhold.kernel.values import Version as Version
+    from commonhold.leases.acquire_options import AcquireOptions as AcquireOptions
+
+_HOMES: Final = {
+    "commonhold.leases.acquire_options": "AcquireOptions",
+    "commonhold.kernel.answers": (
+        "AcquireAnswer AdoptAnswer CommitAnswer LeaseAnswer News PutAnswer RegionHash RegionText"
+        " ReviewAnswer TakeAnswer WaiveAnswer"
+    ),
+    "commonhold.kernel.pictures": "Briefing Status Who",
+    "commonhold.commits.region_list": "RegionList",
+    "commonhold.kernel.changeset": "Changeset",
+    "commonhold.kernel.events": "CommitUndone Recorded",
+    "commonhold.kernel.lease": "Lease",
+    "commonhold.kernel.partial_work": "PartialWork",
+    "commonhold.kernel.values": "Value Version",
+    "commonhold.code.regions.region": "RegionMap",
+}
+_HOME_OF: Final = {name: module for module, names in _HOMES.items() for name in names.split()}
+
+# Hidden from type checkers: with this in view they would accept any name as a type.
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> object:
+        """Return a type, loaded now."""
+        if name not in _HOME_OF:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        globals()[name] = found = getattr(import_module(_HOME_OF[name]), name)
+        return found

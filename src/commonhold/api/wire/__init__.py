@@ -1,0 +1,1 @@
+"""The JSON forms of requests, events and answers."""

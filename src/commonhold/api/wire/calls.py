@@ -1,0 +1,247 @@
+"""Calls of the service, as they go over a socket: which there are, and how their parts are read.
+
+A frame is four bytes of length and a MessagePack list: `[number, method, parameters]` one way, `[number, kind, body]`
+back. The types of parameters and answers are those of the methods of `Service`: there is no second list of them.
+"""
+
+import inspect
+import struct
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Final, Literal, get_args, get_type_hints
+
+import msgspec
+
+from commonhold.api.service import Service
+from commonhold.api.wire.protocol import HELLO as HELLO  # noqa: PLC0414 - they are of this, too
+from commonhold.api.wire.protocol import PROTOCOL as PROTOCOL  # noqa: PLC0414
+from commonhold.kernel.errors import Code, CommonholdError, InputError, InternalError, StoreError, UsageError
+
+MAX_FRAME_BYTES: Final = 256_000_000
+LENGTH: Final = struct.Struct(">I")
+NAMES: Final = frozenset(
+    {
+        *(
+            "show",
+            "read",
+            "list_regions",
+            "acquire",
+            "renew",
+            "release",
+            "ask",
+            "hand_over",
+            "break_lease",
+            "get",
+            "put",
+        ),
+        *("saw", "seen", "news", "partial_works", "review", "leases", "commit", "who", "status", "log", "content"),
+        *("waive", "commits_on", "place", "propose", "settle", "take", "keep", "notice", "send", "adopt"),
+        *("arrive", "briefing", "intend", "intent", "is_at_work", "rest", "depart"),
+        *("recover", "forget", "sweep"),
+    }
+)
+UNREADABLE: Final = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+"""Raised for bytes that are not one of our messages."""
+Kind = Literal["answer", "error"]
+
+
+class Request(msgspec.Struct, array_like=True, frozen=True):
+    """A call; `parameters` are read by the method's own types."""
+
+    number: int
+    method: str
+    parameters: msgspec.Raw
+
+
+class Reply(msgspec.Struct, array_like=True, frozen=True):
+    """The answer or error of the call with that number."""
+
+    number: int
+    kind: Kind
+    body: msgspec.Raw
+
+
+class Hello(msgspec.Struct, frozen=True):
+    """The first message of a client: its working tree, its agent, and the store of its leases."""
+
+    protocol: int
+    version: str
+    root: str
+    agent: str | None
+    umask: int
+    store: str = ""
+    namespace: str = ""
+
+
+class Welcome(msgspec.Struct, frozen=True):
+    """The daemon's answer to `Hello`."""
+
+    version: str
+    pid: int
+
+
+class Fault(msgspec.Struct, frozen=True):
+    """An error, in parts."""
+
+    family: str
+    code: Code
+    message: str
+    hint: str
+    retry_after_seconds: float | None
+    fields: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """How to read the parameters of a method and its answer. `rest` names the parameter that takes many."""
+
+    name: str
+    parameters: type[msgspec.Struct]
+    fields: tuple[str, ...]
+    rest: str | None
+    decode_parameters: Any
+    decode_answer: Any
+
+    def arguments(self, raw: msgspec.Raw) -> tuple[Sequence[Any], dict[str, Any]]:
+        """Decode positional and named arguments. Raises UNREADABLE if they do not fit."""
+        given = self.decode_parameters(raw)
+        named = {name: value for name in self.fields if (value := getattr(given, name)) is not msgspec.UNSET}
+        return named.pop(self.rest, ()) if self.rest else (), named
+
+    def answer(self, raw: msgspec.Raw) -> Any:  # noqa: ANN401 - each method has its own
+        """The answer back."""
+        return self.decode_answer(raw)
+
+
+_encoder: Final = msgspec.msgpack.Encoder()
+_request: Final = msgspec.msgpack.Decoder(Request)
+_reply: Final = msgspec.msgpack.Decoder(Reply)
+_fault: Final = msgspec.msgpack.Decoder(Fault)
+_OF_EVENTS: Final = frozenset({"log", "commits_on"})
+_FAMILIES: Final[dict[str, type[CommonholdError]]] = {
+    each.__name__: each for each in (UsageError, InputError, StoreError, InternalError)
+}
+
+
+@cache
+def method(name: str) -> Method:
+    """The method of that name. Raises KeyError for one that is not for others to call."""
+    if name not in NAMES:
+        raise KeyError(name)
+    function = getattr(Service, name)
+    hints = get_type_hints(function)
+    rest: str | None = None
+    fields: list[tuple[str, Any] | tuple[str, Any, Any]] = []
+    for each in list(inspect.signature(function).parameters.values())[1:]:
+        kind = hints[each.name]
+        if each.kind is inspect.Parameter.VAR_KEYWORD:
+            fields += [_optional(label, type_) for label, type_ in get_type_hints(_unpacked(kind)).items()]
+        elif each.kind is inspect.Parameter.VAR_POSITIONAL:
+            rest = each.name
+            fields.append(_optional(each.name, list[kind]))  # type: ignore[valid-type]
+        else:
+            fields.append((each.name, kind) if each.default is each.empty else _optional(each.name, kind))
+    parameters = msgspec.defstruct(name, fields, forbid_unknown_fields=True, kw_only=True)
+    return Method(
+        name,
+        parameters,
+        tuple(label for label, *_ in fields),
+        rest,
+        msgspec.msgpack.Decoder(parameters).decode,
+        _answer_decoder(name, hints["return"]),
+    )
+
+
+def _optional(label: str, kind: Any) -> tuple[str, Any, Any]:  # noqa: ANN401 - typing's own forms
+    """The field of a parameter that need not be given."""
+    return label, kind | msgspec.UnsetType, msgspec.UNSET
+
+
+def _unpacked(kind: Any) -> Any:  # noqa: ANN401 - typing's own forms
+    """The TypedDict in an `Unpack[...]`."""
+    return get_args(kind)[0] if get_args(kind) else kind
+
+
+def encode_request(number: int, name: str, arguments: Sequence[Any], named: Mapping[str, Any]) -> bytes:
+    """The frame of a call with these arguments. Raises InputError `TEXT_INVALID` for a text that is not UTF-8."""
+    parameters = dict(named)
+    if arguments:
+        parameters |= _positional(name, arguments)
+    try:
+        return _framed(_encoder.encode((number, name, parameters)))
+    except UnicodeEncodeError as fault:
+        raise InputError(
+            Code.TEXT_INVALID,
+            f"what {name} was given holds {fault.object[fault.start : fault.end]!a}, which is not valid UTF-8",
+            hint="give texts and names in UTF-8; bytes that are no text go into `data`",
+        ) from fault
+
+
+def _positional(name: str, arguments: Sequence[Any]) -> dict[str, Any]:
+    known = method(name)
+    return {known.rest: arguments} if known.rest else dict(zip(known.fields, arguments, strict=False))
+
+
+def encode_hello(hello: Hello) -> bytes:
+    """The frame of the first request."""
+    return _framed(_encoder.encode((0, HELLO, hello)))
+
+
+def decode_request(frame: bytes | bytearray) -> Request:
+    """The request in a frame. Raises UNREADABLE."""
+    return _request.decode(frame)
+
+
+def encode_answer(number: int, answer: object) -> bytes:
+    """The frame of an answer."""
+    return _framed(_encoder.encode((number, "answer", _with_events(answer) if isinstance(answer, tuple) else answer)))
+
+
+def _with_events(answer: tuple[object, ...]) -> tuple[object, ...]:
+    """The answer in the form in which it goes, should it be made of events."""
+    # Loaded here, as below: most calls have nothing to do with events, of which there are many kinds.
+    from commonhold.api.wire import recorded  # noqa: PLC0415
+
+    return recorded.shape(answer)
+
+
+def _answer_decoder(name: str, kind: object) -> Callable[[msgspec.Raw], Any]:
+    if name not in _OF_EVENTS:
+        return msgspec.msgpack.Decoder(kind).decode
+    from commonhold.api.wire import recorded  # noqa: PLC0415
+
+    return recorded.decode
+
+
+def encode_fault(number: int, fault: CommonholdError) -> bytes:
+    """The frame of an error."""
+    fields = msgspec.to_builtins(fault.fields, enc_hook=str)
+    body = Fault(type(fault).__name__, fault.code, fault.message, fault.hint, fault.retry_after_seconds, fields)
+    return _framed(_encoder.encode((number, "error", body)))
+
+
+def decode_reply(frame: bytes) -> Reply:
+    """The reply in a frame. Raises UNREADABLE."""
+    return _reply.decode(frame)
+
+
+def decode_fault(raw: msgspec.Raw) -> CommonholdError:
+    """The error in a reply, to be raised."""
+    fault = _fault.decode(raw)
+    return _FAMILIES.get(fault.family, InternalError)(
+        fault.code,
+        fault.message,
+        hint=fault.hint,
+        retry_after_seconds=fault.retry_after_seconds,
+        fields=fault.fields,
+    )
+
+
+def decode_hello(raw: msgspec.Raw) -> Hello:
+    """A hello. Raises UNREADABLE."""
+    return msgspec.msgpack.decode(raw, type=Hello)
+
+
+def _framed(body: bytes) -> bytes:
+    return LENGTH.pack(len(body)) + body

@@ -1,0 +1,1 @@
+"""The code of files. Pure: bytes in, regions and their dependencies out."""

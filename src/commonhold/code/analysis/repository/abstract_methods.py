@@ -1,0 +1,62 @@
+"""Methods that become abstract: a subclass that does not define them can no longer be instantiated."""
+
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from commonhold.code.analysis.evidence import Evidence
+from commonhold.code.analysis.interface import last_name
+from commonhold.code.analysis.repository.findings import Concern
+from commonhold.code.analysis.repository.resolution import Resolver
+from commonhold.code.analysis.repository.states import States
+from commonhold.code.analysis.repository.summary import Offer
+from commonhold.code.analysis.repository.symbols import Place
+
+_HOW: Final = "does not define it, so no object of it can be made"
+_ENFORCING: Final = frozenset({"ABC", "ABCMeta", "Protocol"})
+
+
+def unmet(states: States, paths: Iterable[str]) -> Iterator[Concern]:
+    """Yield the classes that could be instantiated before, and no longer can."""
+    for path in paths:
+        before, after = states.old.library.summary(path), states.new.library.summary(path)
+        for offer in after.offers if before and after else ():
+            old = before.offered.get(offer.qualname) if before else None
+            if _is_abstract(offer) and not (old and _is_abstract(old)):
+                what = f"`{offer.qualname}` is {'abstract now' if old else 'new and abstract'}"
+                for heir in states.new.lineage.heirs((path, offer.owner)):
+                    line = _line_of_unmet(states, heir, offer.name)
+                    if line is not None:
+                        yield Concern(heir[0], line, what, _HOW, Evidence.CONTRACT, path, offer.qualname)
+
+
+def _is_abstract(offer: Offer) -> bool:
+    return any(last_name(text) == "abstractmethod" for each in offer.signatures for text in each.decorators)
+
+
+def _line_of_unmet(states: States, heir: Place, name: str) -> int | None:
+    """Return the line of a subclass that lacks only this method; None if it was never meant to be instantiated."""
+    was, now = states.old.lineage.offer(heir), states.new.lineage.offer(heir)
+    if was is None or now is None or not _is_enforced(states.new, heir) or _left_open(states.old, heir):
+        return None
+    further = states.new.lineage.heirs(heir)
+    is_base = bool(further) and not any(name in _left_open(states.new, each) for each in further)
+    return now.line if name in _left_open(states.new, heir) and not is_base else None
+
+
+def _is_enforced(resolver: Resolver, place: Place) -> bool:
+    """Whether Python checks for abstract methods when an object is made."""
+    offers = map(resolver.lineage.offer, resolver.lineage.of(place).places)
+    shapes = [offer.shape for offer in offers if offer is not None and offer.shape is not None]
+    texts = (text for shape in shapes for text in (*shape.texts, *(value for _, value in shape.keywords)))
+    return any(last_name(text) in _ENFORCING for text in texts)
+
+
+def _left_open(resolver: Resolver, place: Place) -> frozenset[str]:
+    """Return the abstract methods of a class that no earlier class in its line defines."""
+    first: dict[str, Offer] = {}
+    for path, qualname in resolver.lineage.of(place).places:
+        summary = resolver.library.summary(path)
+        for offer in summary.offers if summary else ():
+            if offer.owner == qualname:
+                first.setdefault(offer.name, offer)
+    return frozenset(name for name, offer in first.items() if _is_abstract(offer))

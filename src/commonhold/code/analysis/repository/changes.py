@@ -1,0 +1,135 @@
+"""Find the contracts that differ between two versions of a file."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import Final
+
+from commonhold.code.analysis.interface import CallableInterface
+from commonhold.code.analysis.module_definitions import Sort
+from commonhold.code.analysis.repository.languages import linkage_of
+from commonhold.code.analysis.repository.summary import ClassShape, Offer, Summary
+
+_CONSTRUCTOR: Final = "constructor"
+
+
+@dataclass(frozen=True, slots=True)
+class ContractChange:
+    """A name whose contract changed: `after` is None if it is gone. `what` says so as a clause."""
+
+    qualname: str
+    what: str
+    before: Offer
+    after: Offer | None
+
+    @property
+    def name(self) -> str:
+        """The last part of the qualified name."""
+        return self.before.name
+
+
+def contract_changes(before: Summary | None, after: Summary | None) -> tuple[ContractChange, ...]:
+    """Return the names that are gone, or are offered with another contract.
+
+    Annotations are part of no contract here, because nothing fails for them at run time. New names are not included
+    either.
+    """
+    if before is None or before.problem or (after is not None and after.problem):
+        return ()
+    now = after.offered if after else {}
+    told = (offer for offer in before.offers if not _is_told_by_class(offer, before) and not is_taken_in(offer, after))
+    found = (compared(offer, now.get(offer.qualname)) for offer in told)
+    return (*(change for changes in found for change in changes), *_hidden(before, after))
+
+
+def _hidden(before: Summary, after: Summary | None) -> Iterator[ContractChange]:
+    """Yield the names that still exist and are no longer exported, if the language hides such names."""
+    if after is None or before.exports is None or after.exports is None or not linkage_of(after.language).hides:
+        return
+    for name in before.exports:
+        offer = before.offered.get(name)
+        if offer is not None and name not in after.exports and name in after.offered:
+            yield ContractChange(name, f"`{name}` is exported no more", offer, None)
+
+
+def _is_told_by_class(offer: Offer, summary: Summary) -> bool:
+    """Whether this is a constructor whose signatures the class itself states, in a language that does so."""
+    owner = summary.offered.get(offer.owner)
+    is_made = owner is not None and owner.sort is Sort.CLASS and bool(owner.signatures)
+    return is_made and owner is not None and offer.name in (_CONSTRUCTOR, owner.name)
+
+
+def compared(old: Offer, new: Offer | None) -> Iterator[ContractChange]:
+    """Yield the change of one name's contract, if there is one."""
+    name = f"`{old.qualname}`"
+    if new is None:
+        yield ContractChange(old.qualname, f"{name} is gone", old, None)
+    elif old.sort is not new.sort:
+        if Sort.VALUE not in (old.sort, new.sort):
+            yield ContractChange(old.qualname, f"{name} was a {old.sort} and is now a {new.sort}", old, new)
+    elif new.is_partial and not old.is_partial:
+        yield ContractChange(old.qualname, f"{name} is defined in one branch only", old, new)
+    elif old.signatures == new.signatures and old.shape == new.shape:
+        return
+    elif old.signatures and new.signatures and erased(old) != erased(new):
+        yield ContractChange(old.qualname, _what_of_function(name, old, new), old, new)
+    elif old.shape and new.shape and _runtime(old.shape) != _runtime(new.shape):
+        yield ContractChange(old.qualname, _what_of_class(name, old.shape, new.shape), old, new)
+
+
+def _differing(old: Offer, new: Offer) -> tuple[CallableInterface, CallableInterface]:
+    """Return the signatures, of several, that only one side has; the last ones if both sides have all."""
+    gone = [each for each in old.signatures if each.erased() not in erased(new)]
+    come = [each for each in new.signatures if each.erased() not in erased(old)]
+    return (*gone, old.signatures[-1])[0], (*come, new.signatures[-1])[0]
+
+
+def is_taken_in(old: Offer, after: Summary | None) -> bool:
+    """Whether the file now imports the name, or the class that it is in, instead of defining it."""
+    head = old.qualname.partition(".")[0]
+    return after is not None and head in after.imported and head not in after.offered
+
+
+def erased(offer: Offer) -> tuple[CallableInterface, ...]:
+    """Return the signatures of an offer, without the parts that have no effect at run time."""
+    return tuple(each.erased() for each in offer.signatures)
+
+
+def _runtime(shape: ClassShape) -> ClassShape:
+    fields = shape.fields and tuple(replace(each, annotation=None) for each in shape.fields)
+    return replace(shape, bases=(), fields=fields)
+
+
+def _what_of_function(name: str, old: Offer, new: Offer) -> str:
+    """Describe the change of a function, which may have several definitions of one name."""
+    was, now = _differing(old, new)
+    if was.erased() == now.erased():
+        return f"one of the definitions of {name} is {'gone' if len(new.signatures) < len(old.signatures) else 'new'}"
+    return what_changed(name, was, now)
+
+
+def what_changed(name: str, old: CallableInterface, new: CallableInterface) -> str:
+    """Describe the change of a signature, as a clause."""
+    if old.is_async != new.is_async:
+        return f"{name} became {'async' if new.is_async else 'a plain function'}"
+    if old.active_decorators != new.active_decorators:
+        return f"the decorators of {name} changed from {_listed(old.decorators)} to {_listed(new.decorators)}"
+    if old.is_generator != new.is_generator:
+        return f"{name} became {'a generator' if new.is_generator else 'a plain function'}"
+    return f"the parameters of {name} changed from {old} to {new}"
+
+
+def _what_of_class(name: str, old: ClassShape, new: ClassShape) -> str:
+    for part in ("texts", "keywords", "decorators"):
+        was, now = getattr(old, part), getattr(new, part)
+        if was != now:
+            word = "bases" if part == "texts" else part
+            return f"the {word} of {name} changed from {_listed(map(_plain, was))} to {_listed(map(_plain, now))}"
+    return f"the fields of {name} changed"
+
+
+def _plain(part: object) -> str:
+    return "=".join(part) if isinstance(part, tuple) else str(part)
+
+
+def _listed(texts: Iterable[str]) -> str:
+    return ", ".join(texts) or "none"

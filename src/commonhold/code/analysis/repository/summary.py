@@ -1,0 +1,150 @@
+"""The names that one file offers to others and uses of them: enough to link files without their text.
+
+A summary is computed from the bytes alone and does not know its path, so equal files in any place and revision have one
+summary, cached by their content hash.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from types import MappingProxyType
+from typing import Final
+
+from commonhold.code.analysis.chains import Chain
+from commonhold.code.analysis.interface import CallableInterface, Params
+from commonhold.code.analysis.module_definitions import Sort
+from commonhold.code.analysis.references import Marker, Reference
+
+# Raise it whenever a summary of the same bytes would come out differently: the cache on disk is then rebuilt.
+EDITION: Final = 5
+STAR: Final = "*"
+# A marker: the file has names that are written nowhere in it: a macro or a computed export generates them.
+MADE_NAMES: Final = "made names"
+
+
+@dataclass(frozen=True, slots=True)
+class ClassShape:
+    """The content of a class statement besides its members. `bases` are chains to its base classes, in order.
+
+    `texts` are the bases as written, `fields` the parameters that a generated constructor takes for this class's own
+    fields (None: no constructor is generated). `is_open`: attributes may come from unknown code.
+    """
+
+    bases: tuple[Chain, ...] = ()
+    texts: tuple[str, ...] = ()
+    keywords: tuple[tuple[str, str], ...] = ()
+    decorators: tuple[str, ...] = ()
+    fields: Params | None = None
+    is_open: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """A name that a file defines: `qualname` as in region keys, without ordinals; `line` is counted from 1.
+
+    `signatures` are those of a function, several for overloads; with `self` or its equivalent if the language writes
+    it. `gives` is the result of a function, or the value. `forwards`: the function passes all its arguments on to the
+    target of this chain. `is_sole`: nothing else in the file binds the name. `is_left_open`: a method that only raises,
+    or is abstract, for subclasses to define. `is_partial`: a function that is defined in one branch, say for one
+    platform, and not in the other. `end_line` is the last line.
+    """
+
+    qualname: str
+    sort: Sort
+    line: int
+    end_line: int
+    signatures: tuple[CallableInterface, ...] = ()
+    shape: ClassShape | None = None
+    gives: Chain = ()
+    forwards: Chain = ()
+    is_sole: bool = True
+    is_left_open: bool = False
+    is_partial: bool = False
+
+    @property
+    def name(self) -> str:
+        """The last part of the qualified name."""
+        return self.qualname.rpartition(".")[2]
+
+    @property
+    def owner(self) -> str:
+        """The class that it is a member of; empty at the top level."""
+        return self.qualname.rpartition(".")[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Import:
+    """A name that the top level of a file imports: `module` as written (`.core`, `./x`, `a::b`).
+
+    `member` is the name in that module, empty if the module itself is bound, `*` for all of its names (`name` is empty
+    then). `is_public`: other files may import it from here (a re-export). `is_guarded`: the file handles its absence.
+    """
+
+    name: str
+    module: str
+    member: str
+    line: int
+    is_public: bool = True
+    is_guarded: bool = False
+
+
+@dataclass(frozen=True)
+class Summary:
+    """One file. `exports` is the list of public names if the file gives one (`__all__`).
+
+    `problem` says why nothing could be read; all other fields are empty then.
+    """
+
+    language: str
+    offers: tuple[Offer, ...] = ()
+    imports: tuple[Import, ...] = ()
+    uses: tuple[Reference, ...] = ()
+    markers: tuple[Marker, ...] = ()
+    exports: tuple[str, ...] | None = None
+    problem: str = ""
+
+    @property
+    def flat(self) -> "Summary":
+        """Return the same summary as one plain value, however it was made."""
+        return self
+
+    @cached_property
+    def offered(self) -> Mapping[str, Offer]:
+        """The offers by qualified name."""
+        return MappingProxyType({offer.qualname: offer for offer in self.offers})
+
+    @cached_property
+    def imported(self) -> Mapping[str, Import]:
+        """The imports by the name that they bind; the last one of a name counts."""
+        return MappingProxyType({each.name: each for each in self.imports if each.name})
+
+    @cached_property
+    def used_names(self) -> frozenset[str]:
+        """Every name that is used, or imported from another file."""
+        taken = (each.member or each.module.rpartition(".")[2] for each in self.imports)
+        return frozenset(use.name for use in self.uses).union(taken)
+
+    @cached_property
+    def uses_by_name(self) -> Mapping[str, Sequence[Reference]]:
+        """The uses by the name that they use."""
+        return by_name(self.uses)
+
+    def definition_at(self, line: int) -> str:
+        """Return the qualified name of the innermost definition around a line; empty at the top level."""
+        around = [
+            offer for offer in self.offers if offer.sort is not Sort.VALUE and offer.line <= line <= offer.end_line
+        ]
+        return max(around, key=lambda offer: offer.line).qualname if around else ""
+
+    @cached_property
+    def offered_names(self) -> frozenset[str]:
+        """The last parts of all qualified names."""
+        return frozenset(offer.name for offer in self.offers)
+
+
+def by_name(uses: Iterable[Reference]) -> Mapping[str, Sequence[Reference]]:
+    """Return uses by the name that they use."""
+    found: dict[str, list[Reference]] = {}
+    for use in uses:
+        found.setdefault(use.name, []).append(use)
+    return found

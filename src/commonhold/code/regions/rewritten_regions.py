@@ -1,0 +1,68 @@
+"""Find the regions that differ between two versions of a whole file."""
+
+from collections.abc import Collection, Iterator
+from operator import itemgetter
+
+from commonhold.code.regions.region import Region, RegionMap
+from commonhold.code.regions.scope import header_lines, is_same_body, placed_lines
+from commonhold.kernel.keys import Key
+
+Pair = tuple[Region | None, Region | None]
+"""A region before and after; None if it does not exist there."""
+
+
+def rewritten(before: RegionMap, after: RegionMap) -> list[Pair]:
+    """Return the leaves that differ, those that are gone and those that are new; consequences of these are left out.
+
+    Blank lines between definitions belong to no region. If unchanged parts stand in another order, or if a file has no
+    regions of its own, the file as a whole changed.
+    """
+    if before.file in before.leaves() or after.file in after.leaves():
+        return [(before.file, after.file)]
+    pairs = [*_bodies(before, after), *_headers(before, after)]
+    changed = {region.key for pair in pairs for region in pair if region}
+    is_moved = _standing(before, changed) != _standing(after, changed)
+    return [(before.file, after.file)] if is_moved else pairs
+
+
+def only_grew(before: RegionMap, after: RegionMap, header: Key) -> bool:
+    """Whether a header kept all its lines in order and gained more, so that nothing is missing from it."""
+    old, new = header_lines(before).get(header), iter(header_lines(after).get(header, ()))
+    return old is not None and all(line in new for line in old)
+
+
+def _bodies(before: RegionMap, after: RegionMap) -> Iterator[Pair]:
+    for old in _bodies_of(before):
+        new = after.by_key.get(old.key)
+        if new is None or not new.is_body:
+            yield old, None
+        elif not is_same_body(before, old, after, new):
+            yield old, new
+    for new in _bodies_of(after):
+        there = before.by_key.get(new.key)
+        if there is None or not there.is_body:
+            yield None, new
+
+
+def _headers(before: RegionMap, after: RegionMap) -> Iterator[Pair]:
+    old, new = _lines(before), _lines(after)
+    for key in {**old, **new}:
+        if old.get(key) != new.get(key):
+            yield before.by_key.get(key), after.by_key.get(key)
+
+
+def _lines(source: RegionMap) -> dict[Key, list[bytes]]:
+    """Return the lines of each header without blank ones; a header without lines counts as missing."""
+    return {key: lines for key, lines in header_lines(source).items() if lines}
+
+
+def _bodies_of(source: RegionMap) -> list[Region]:
+    return [region for region in source.regions if region.is_body]
+
+
+def _standing(source: RegionMap, changed: Collection[Key]) -> list[Key | bytes]:
+    """Return the definitions and the lines of headers in file order, without those that `changed`."""
+    bodies = ((each.start, each.key) for each in _bodies_of(source) if each.key not in changed)
+    lines = (line for key, placed in placed_lines(source) if key not in changed for line in placed)
+    standing: list[tuple[int, Key | bytes]] = [*bodies, *lines]
+    return [each for _, each in sorted(standing, key=itemgetter(0))]

@@ -1,0 +1,85 @@
+"""Move the regions of a file after a change inside one function, which leaves the others unchanged.
+
+So they are moved instead of found again. The syntax trees show that a change is of this kind: outside of the function
+they are the same, and it still begins and ends in the same place.
+"""
+
+from tree_sitter import Node, Tree
+
+from commonhold.code.regions.incremental_parse import Change, space_end
+from commonhold.code.regions.indented import defined_in, end_of_definition
+from commonhold.code.regions.language import Language
+from commonhold.code.regions.lines import line_end
+from commonhold.code.regions.region import Region, RegionMap, Span, hash_bytes
+
+Steps = list[tuple[str, int, int, int]]
+"""A node and those around it: kind, first byte, end, number of children."""
+
+
+def shifted(
+    before: RegionMap, after: bytes, language: Language, change: Change, trees: tuple[Tree, Tree]
+) -> RegionMap | None:
+    """Return the regions of `after`; None if they must be found from scratch.
+
+    `trees` are that of `before`, edited by the change, and that of `after`.
+    """
+    edited, tree = trees
+    if before.tree is None or before.problems or tree.root_node.has_error or b"\r" in after:
+        return None
+    region = next((each for each in before.regions if each.is_body and _is_around(each.spans[0], change)), None)
+    if region is None or not _is_like_before(before, before.tree, after, tree, language, change):
+        return None
+    start, end = region.spans[0][0], change.moved(region.end)
+    # The trees differ up to the next word, see `edited`.
+    end = space_end(after, end)
+    if not all(start <= each.start_byte and each.end_byte <= end for each in edited.changed_ranges(tree)):
+        return None
+    regions = tuple(_moved(each, after, change) for each in before.regions)
+    ends = {key: change.moved(position) for key, position in before.body_ends.items()}
+    return RegionMap(before.path, before.language, after, regions, body_ends=ends, tree=tree)
+
+
+def _is_around(span: Span, change: Change) -> bool:
+    return span[0] < change.start and change.old_end <= span[1]
+
+
+def _is_like_before(
+    before: RegionMap, old_tree: Tree, after: bytes, tree: Tree, language: Language, change: Change
+) -> bool:
+    """Whether the outermost function around the change has the same name, place and end as before."""
+    old = _function_around(old_tree.root_node, change.start, change.old_end, language)
+    new = _function_around(tree.root_node, change.start, change.new_end, language)
+    name = defined_in(old).child_by_field_name("name") if old else None
+    if old is None or new is None or name is None or change.start < line_end(before.source, name.end_byte):
+        return False
+    moved = [(kind, start, change.moved(end), count) for kind, start, end, count in _steps(old)]
+    end = change.moved(end_of_definition(old, before.source, language))
+    return moved == _steps(new) and end == end_of_definition(new, after, language)
+
+
+def _function_around(root: Node, start: int, end: int, language: Language) -> Node | None:
+    node, found = root.descendant_for_byte_range(start, max(start, end - 1)), None
+    while node is not None:
+        if node.type in language.rules and defined_in(node).type not in language.class_kinds:
+            found = node
+        node = node.parent
+    return found
+
+
+def _steps(node: Node | None) -> Steps:
+    found: Steps = []
+    while node is not None:
+        # In a function the children are those of its signature and its body, around it they are its siblings.
+        found.append((node.type, node.start_byte, node.end_byte, node.child_count))
+        node = node.parent
+    return found
+
+
+def _moved(region: Region, after: bytes, change: Change) -> Region:
+    if region.end < change.start:
+        return region
+    spans = tuple((change.moved(start), change.moved(end)) for start, end in region.spans)
+    content_hash = region.hash
+    if len(spans) == 1 and _is_around(region.spans[0], change):
+        content_hash = hash_bytes(after[slice(*spans[0])])
+    return Region(region.key, region.kind, region.parent, spans, content_hash)

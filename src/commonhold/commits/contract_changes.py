@@ -1,0 +1,55 @@
+"""The changes that a commit makes to the contracts of definitions."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
+from typing import Final
+
+from commonhold.code.analysis.repository.changes import contract_changes
+from commonhold.code.analysis.repository.summarise import summarise
+from commonhold.code.analysis.repository.summary import Summary
+from commonhold.commits.draft import Draft
+from commonhold.commits.plan import CrossFileEffects
+from commonhold.kernel.events import ContractChange
+from commonhold.kernel.keys import canonical
+from commonhold.reads.reading import contents_of
+
+_RECENT: Final = 32
+
+
+@lru_cache(maxsize=_RECENT)
+def summary_of(path: str, source: bytes) -> Summary | None:
+    """Return the summary of exactly these bytes: made once for a commit and for the next one to the file."""
+    return summarise(path, source)
+
+
+def contracts_changed(drafts: Sequence[Draft], crossed: CrossFileEffects) -> tuple[ContractChange, ...]:
+    """Return the contracts that differ from the present ones once the drafts are written.
+
+    Definitions of a renamed or deleted file count as gone from the place where they were read. `crossed` has the
+    summaries, if these drafts were examined against other files.
+    """
+    return tuple(change for draft in drafts if draft.looked for change in _changed(draft, drafts, crossed))
+
+
+def _changed(draft: Draft, drafts: Iterable[Draft], crossed: CrossFileEffects) -> Iterator[ContractChange]:
+    source = next((each.source for each in drafts if each.target == draft.path and each.source is not None), None)
+    if source == draft.before_map.source:
+        return
+    if crossed.library is not None:
+        before, after = crossed.before.get(draft.path), crossed.files.get(draft.path)
+    else:
+        before = summary_of(draft.path, draft.before_map.source)
+        after = summary_of(draft.path, source) if source is not None else None
+    for change in contract_changes(before, after):
+        yield ContractChange(f"{draft.before_map.file.key}#{change.qualname}", change.what)
+
+
+def texts_of(changes: Iterable[ContractChange], drafts: Sequence[Draft]) -> dict[str, bytes]:
+    """Return the texts, before and after, of regions with a changed contract: readers see the difference."""
+    contents: dict[str, bytes] = {}
+    for key in map(canonical, (change.key for change in changes)):
+        for draft in drafts:
+            for source in (draft.before_map, draft.after_map):
+                for region in source.by_bare_key.get(key, ()):
+                    contents |= contents_of(source, region)
+    return contents

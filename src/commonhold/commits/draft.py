@@ -1,0 +1,183 @@
+"""One file's part of a changeset: from its edits to its new bytes, or to the reason of a rejection."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from commonhold.code.analysis.admission import Changed, examine
+from commonhold.code.regions.discover import discover
+from commonhold.code.regions.edit import Delete, Insert, Replace
+from commonhold.code.regions.region import Region, RegionMap
+from commonhold.code.regions.rewritten_regions import only_grew, rewritten
+from commonhold.code.regions.scope import neighbours, placed_region
+from commonhold.commits.apply_edits import Content, Flaw, applied, flaw_in
+from commonhold.commits.counted_keys import with_base
+from commonhold.commits.plan import Admission, Rejected
+from commonhold.commits.resolved_edits import KeyedEdit, changeset_invalid
+from commonhold.commits.staleness import stale, stale_message, without_done
+from commonhold.commits.three_way_commit import Joint, Late
+from commonhold.kernel.answers import Unmerged
+from commonhold.kernel.changeset import Op
+from commonhold.kernel.keys import Key
+from commonhold.kernel.refusals import Refusal
+from commonhold.reads.reading import ParsedFile
+
+Join = Callable[[RegionMap, Sequence[KeyedEdit], Sequence[Late]], Joint | Unmerged | None]
+"""A function that merges edits some of whose bases are gone; it returns None if no merge is tried."""
+
+
+@dataclass(frozen=True, slots=True)
+class Touched:
+    """The effect of one edit: the region before (None: new) and after (None: gone).
+
+    `only_grew`: it is a header that gained lines and lost none, which conflicts with no lease on the regions beside it.
+    """
+
+    before: Region | None
+    after: Region | None
+    only_grew: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """One file before and after. `source` is None for a deleted file; `mode` is the new permission bits, if given.
+
+    `joint` is the merge of the edits with others' changes to their bases, if one was necessary.
+    """
+
+    path: str
+    target: str
+    looked: ParsedFile | None
+    source: bytes | None
+    mode: int | None
+    before_map: RegionMap
+    after_map: RegionMap
+    touched: tuple[Touched, ...]
+    admission: Admission | None
+    joint: Joint | None = None
+
+
+def draft(
+    path: str, looked: ParsedFile | None, edits: Sequence[KeyedEdit], is_kept: Callable[[str], bool], join: Join
+) -> Draft | Rejected:
+    """Apply all edits of one file to the version that was read, or `join` them if their bases have changed.
+
+    `is_kept(base)` says whether content with that hash was ever read through Commonhold: it distinguishes a region that
+    is gone from one that never existed. Raises InputError for edits that are invalid for any content.
+    """
+    _check_combination(path, edits)
+    wanted = [without_done(_followed(edit, looked), looked) for edit in edits]
+    late = [Late(edit, found) for edit in wanted if (found := stale(edit, looked, is_kept))]
+    before = looked.map if looked else discover(b"", path)
+    joint = join(before, wanted, late) if late else None
+    if isinstance(joint, Joint):
+        return replace(_drafted(before, looked, wanted, joint.content), joint=joint)
+    if late:
+        return _changed(late, joint)
+    content = applied(before, wanted)
+    if flaw := flaw_in(before, content, tuple(edit.key for edit in wanted)):
+        return _flawed(flaw)
+    return _drafted(before, looked, wanted, content)
+
+
+def _followed(keyed: KeyedEdit, looked: ParsedFile | None) -> KeyedEdit:
+    """Return the edit with the present key of the definition that was its base."""
+    if looked is None or keyed.edit.op not in (Op.REPLACE, Op.DELETE):
+        return keyed
+    return replace(keyed, key=with_base(looked.map, keyed.key, keyed.edit.base))
+
+
+def drafted(path: str, looked: ParsedFile | None, edits: Sequence[KeyedEdit]) -> tuple[Draft, Rejected | None]:
+    """Return the draft of whole-file edits that already took effect, and the rejection that was due, if any."""
+    before = looked.map if looked else discover(b"", path)
+    content = applied(before, edits)
+    flaw = flaw_in(before, content, tuple(edit.key for edit in edits))
+    return _drafted(before, looked, edits, content), _flawed(flaw) if flaw else None
+
+
+def _changed(late: Sequence[Late], unmerged: Unmerged | None) -> Rejected:
+    found = tuple(each.stale for each in late)
+    keys = tuple(each.key for each in found)
+    return Rejected(Refusal.REGION_CHANGED, stale_message(found), keys, found, unmerged=(unmerged,) if unmerged else ())
+
+
+def _flawed(flaw: Flaw) -> Rejected:
+    return Rejected(flaw.code, flaw.why, flaw.keys)
+
+
+def _drafted(before: RegionMap, looked: ParsedFile | None, edits: Sequence[KeyedEdit], content: Content) -> Draft:
+    touched = tuple(_touched(before, content, edits))
+    return Draft(
+        path=before.path,
+        target=next((edit.to.file_path for edit in edits if edit.to), before.path),
+        looked=looked,
+        source=content.source,
+        mode=_mode(edits),
+        before_map=before,
+        after_map=content.map,
+        touched=touched,
+        admission=_admission(before, content, touched),
+    )
+
+
+def _check_combination(path: str, edits: Sequence[KeyedEdit]) -> None:
+    wholes = sum(edit.is_whole for edit in edits)
+    parts = sum(edit.key.is_region for edit in edits)
+    renames = sum(edit.edit.op is Op.RENAME_FILE for edit in edits)
+    deletes = any(edit.edit.op is Op.DELETE_FILE for edit in edits)
+    if wholes > 1 or renames > 1 or (wholes and parts) or (deletes and len(edits) > 1):
+        raise changeset_invalid(
+            f"the edits of {path} contradict each other",
+            "give a file either one whole-file edit or edits of its regions, and at most one rename",
+        )
+
+
+def _touched(before: RegionMap, content: Content, edits: Sequence[KeyedEdit]) -> Iterator[Touched]:
+    if content.source is not None and any(edit.edit.op is Op.REWRITE for edit in edits):
+        yield from _rewritten(before, content.map)
+        return
+    is_new = any(edit.edit.op is Op.CREATE_FILE for edit in edits)
+    changes_content = content.source != before.source or any(edit.is_whole for edit in edits)
+    if not content.placed and changes_content:
+        yield Touched(None if is_new else before.file, None if content.source is None else content.map.file)
+    for placed in content.placed:
+        match placed.edit:
+            case Delete(region):
+                yield Touched(region, None)
+            case Insert():
+                yield Touched(None, placed_region(content.map, placed))
+            case Replace(region):
+                yield Touched(None if is_new else region, placed_region(content.map, placed))
+    for old, new in neighbours(before, content.map, content.placed):
+        yield Touched(old, new)
+
+
+def _rewritten(before: RegionMap, after: RegionMap) -> Iterator[Touched]:
+    for old, new in rewritten(before, after):
+        grew = old is not None and new is not None and old.key.is_header and only_grew(before, after, old.key)
+        yield Touched(old, new, only_grew=grew)
+
+
+def _admission(before: RegionMap, content: Content, touched: Sequence[Touched]) -> Admission | None:
+    if content.source is None or not touched:
+        return None
+    changed = [
+        Changed(each.before.key if each.before else None, each.after.key if each.after else None) for each in touched
+    ]
+    findings = examine(before, content.map, changed)
+    return Admission(before.path, findings, written(before, content.map, touched))
+
+
+def written(before: RegionMap, after: RegionMap, touched: Sequence[Touched]) -> frozenset[Key]:
+    """Return the leaves that the edits write: of a file or class given as a whole, those that differ from before."""
+    given = {each.after.key for each in touched if each.after}
+    inside = [leaf for leaf in after.leaves() if not given.isdisjoint(leaf.key.upward())]
+    return frozenset(leaf.key for leaf in inside if leaf.key in given or not _is_kept(leaf, before))
+
+
+def _is_kept(leaf: Region, before: RegionMap) -> bool:
+    old = before.by_key.get(leaf.key)
+    return old is not None and old.hash == leaf.hash
+
+
+def _mode(edits: Sequence[KeyedEdit]) -> int | None:
+    return next((int(edit.edit.mode[-3:], 8) for edit in edits if edit.edit.mode is not None), None)

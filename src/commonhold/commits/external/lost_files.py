@@ -1,0 +1,47 @@
+"""Files that a session wrote and a person or program without a session deleted since: offered, not restored."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from commonhold.kernel.events import Committed, Recorded
+from commonhold.kernel.texts import NOBODY
+
+BY_GIT: Final = "git went to another commit"
+"""The intent of changes by a git checkout: git can bring back the files that it removed."""
+OFFERED_SECONDS: Final = 86_400.0
+"""The time after its deletion during which a file is offered."""
+
+
+@dataclass(frozen=True, slots=True)
+class LostFile:
+    """A deleted file: the hash of its content, its last author, and that commit's intent; wall time."""
+
+    path: str
+    hash: str
+    holder: str
+    intent: str
+    lost_at: float
+
+
+def lost_files(events: Iterable[Recorded], worktree: str, now: float) -> list[LostFile]:
+    """Return the lost files in the log, oldest loss first, even if they exist again; `events` are in order."""
+    authors: dict[str, Committed] = {}
+    lost: dict[str, LostFile] = {}
+    for at, commit, path, before, after in _changes(events, worktree):
+        lost.pop(path, None)
+        author = authors.get(path)
+        if commit.holder != NOBODY:
+            authors[path] = commit
+        elif after is None and before is not None and author is not None and commit.intent != BY_GIT:
+            lost[path] = LostFile(path, before, author.holder, author.intent, at)
+    return [each for each in lost.values() if now - each.lost_at < OFFERED_SECONDS]
+
+
+def _changes(
+    events: Iterable[Recorded], worktree: str
+) -> Iterator[tuple[float, Committed, str, str | None, str | None]]:
+    for each in events:
+        if isinstance(each.event, Committed) and each.event.worktree == worktree:
+            for file in each.event.files:
+                yield each.at, each.event, file.path, file.before, file.after

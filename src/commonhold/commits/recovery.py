@@ -1,0 +1,55 @@
+"""Take back commits that were interrupted before they took effect (invariant I6)."""
+
+from commonhold.kernel.errors import Code, CommonholdError, StoreError
+from commonhold.kernel.events import CommitUndone
+from commonhold.kernel.ports import Clock, Contents, Files, Journal, Store
+from commonhold.workspace.place import WorktreeState
+
+
+def recover(place: WorktreeState) -> tuple[CommitUndone, ...]:
+    """Undo every commit left behind in the journal, in any working tree. The caller is inside the gate.
+
+    Raises StoreError `RECOVERY_BLOCKED` while a file cannot be put back; nothing is deleted from the journal then.
+    """
+    return tuple(undo(place.store, place.files, place.clock, journal) for journal in reversed(left_behind(place)))
+
+
+def left_behind(place: WorktreeState) -> list[Journal]:
+    """Return the journals of interrupted commits, the oldest first."""
+    with place.store.read() as reader:
+        return place.in_flight.left_behind(reader.journals())
+
+
+def undo(store: Store, files: Files, clock: Clock, journal: Journal) -> CommitUndone:
+    """Take one commit back, wherever it stopped."""
+    try:
+        restored, left = files.at(journal.root).undo(journal, contents_of_store(store))
+    except CommonholdError as fault:
+        raise StoreError(
+            Code.RECOVERY_BLOCKED,
+            f"an interrupted commit of {journal.holder} cannot be taken back: {fault.message}",
+            hint=f"{fault.hint}; until then nothing is committed, and what it overwrote is kept in the state",
+            fields={"paths": [write.path for write in journal.writes], "root": journal.root},
+        ) from fault
+    event = CommitUndone(journal.holder, journal.intent, restored, left)
+    with store.write() as writer:
+        writer.record([event], clock.now().wall)
+        writer.end(journal.id)
+    return event
+
+
+def contents_of_store(store: Store) -> Contents:
+    """Return the kept contents as a function."""
+
+    def content(content_hash: str) -> bytes:
+        with store.read() as reader:
+            data = reader.content(content_hash)
+        if data is None:
+            raise StoreError(
+                Code.STORE_CORRUPT,
+                f"the bytes with hash {content_hash} are gone from the state",
+                hint="restore the state folder from a copy; nothing was changed",
+            )
+        return data
+
+    return content

@@ -1,0 +1,97 @@
+"""The use cases of a session that write no files: those of one working tree, composed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Required, TypedDict
+
+from commonhold.commits.deferred_changes import DeferredChanges
+from commonhold.commits.maintenance import Maintenance
+from commonhold.commits.queries import Queries
+from commonhold.commits.turns import Turns
+from commonhold.commits.waivers import Waivers
+from commonhold.kernel.options import Options
+from commonhold.kernel.ports import Clock, Files, Ids, IsRunning, Registry, Step, Store, no_step
+from commonhold.leases.partial_work import PartialWorks
+from commonhold.leases.registry import TableRegistry
+from commonhold.leases.service import Leases
+from commonhold.leases.values import Values
+from commonhold.reads.change_notifications import ChangeNotifications
+from commonhold.reads.heartbeats import Heartbeats
+from commonhold.reads.read_sets import ReadSet
+from commonhold.reads.reading import RegionReader
+from commonhold.workspace.place import WorktreeState
+
+if TYPE_CHECKING:
+    from commonhold.commits.cross_file_admission import Insight
+    from commonhold.commits.plan_sources import PlansOf
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """The environment of a working tree and its state.
+
+    Leases are kept in `registry`, which other machines share; by default in the state. `see` returns the insight into
+    other files, and is called once there is something to write; without one each file is examined alone. A session
+    whose process `is_running` is at work, however long it is silent; so is one that has given `signs` of life recently.
+    Commits take `turns`; `plans_of` returns the maker of their plans. If an examination can be `put_off`, changes that
+    are already written do not wait until all files are read.
+    """
+
+    registry: Registry | None = None
+    see: Callable[[], Insight | None] = lambda: None
+    is_running: IsRunning = lambda _: False
+    plans_of: PlansOf = lambda own: own
+    turns: Turns = field(default_factory=Turns)
+    signs: Heartbeats = field(default_factory=Heartbeats)
+    put_off: DeferredChanges | None = None
+
+
+class Parts(TypedDict, total=False):
+    """The parts of a working tree's use cases. `at_step` is called after each durable step of a commit."""
+
+    store: Required[Store]
+    files: Required[Files]
+    clock: Required[Clock]
+    ids: Required[Ids]
+    options: Options | None
+    surroundings: Surroundings | None
+    at_step: Step | None
+
+
+class UseCases:
+    """The use cases, each with its dependencies; and the parts that the writing ones need."""
+
+    def __init__(self, agent: str | None, parts: Parts) -> None:
+        """Compose them for the session of `agent`."""
+        store, files, clock = parts["store"], parts["files"], parts["clock"]
+        self.ids = ids = parts["ids"]
+        self.at_step = parts.get("at_step") or no_step
+        self.options = options = parts.get("options") or Options()
+        self.surroundings = parts.get("surroundings") or Surroundings()
+        registry = self.surroundings.registry
+        self.is_shared = registry is not None
+        name = files.root if registry is None else f"{options.host}:{files.root}"
+        in_flight = self.surroundings.turns.in_flight
+        self.place = WorktreeState(store, files, registry or TableRegistry(store, clock), clock, name, in_flight)
+        self.read_set = ReadSet(store, clock, files.root, agent)
+        self.newsroom = ChangeNotifications(store, clock, files.root, agent)
+        self.reading = RegionReader(files, self.read_set)
+        self.works = PartialWorks(self.place, self._tree)
+        self.values = Values(self.place.registry, self.reading, options.policies)
+        self.leases = Leases(self.place, self.reading, ids, self.works, self.newsroom, self.read_set)
+        self.queries = Queries(self.place, self.reading, self.leases)
+        self.waiving = Waivers(store, clock, self.reading)
+        self.upkeep = Maintenance(self.place, options.retention_seconds)
+
+    def _tree(self, place: str) -> RegionReader | None:
+        """Return a reader of a working tree: if machines share the leases, of this one only."""
+        if place == self.place.name:
+            return self.reading
+        return None if self.is_shared else RegionReader(self.place.files.at(place), self.read_set)
+
+    def close(self) -> None:
+        """Close the state."""
+        self.place.registry.close()
+        self.place.store.close()

@@ -1,0 +1,1 @@
+"""The values and rules that all packages share: keys, leases, events, ports. Pure: nothing but the standard library."""

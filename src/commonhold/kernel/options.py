@@ -1,0 +1,42 @@
+"""The choices of a project: how its state is kept and its keys are protected."""
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Final
+
+from commonhold.kernel.lease import DEFAULT_TTL_SECONDS
+from commonhold.kernel.policy import Policies
+
+PATIENCE_SECONDS: Final = 30.0
+CONTENT_RETENTION_SECONDS: Final = 30 * 86400.0
+DEFAULT_MAX_FILE_BYTES: Final = 10_000_000
+IDLE_SECONDS: Final = 600.0
+
+
+class Release(StrEnum):
+    """When edited regions become free for others: at the end of the agent's turn, or once the edit is done.
+
+    Headers become free once the edit is done in any case: all definitions of the file lie beside them.
+    """
+
+    TURN = "turn"
+    EDIT = "edit"
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """The choices, with their defaults.
+
+    `ttl_seconds`: how long a lease lasts. `patience_seconds`: how long a place in line lasts without a sign of life.
+    `retention_seconds`: how long contents are kept. `policies`: which keys must be held before they are changed.
+    `host`: the name of this machine among those that share leases. `release`: how long the regions that an agent's own
+    tool edits stay leased to it, at most `idle_seconds` after its last sign of life.
+    """
+
+    ttl_seconds: float = DEFAULT_TTL_SECONDS
+    patience_seconds: float = PATIENCE_SECONDS
+    retention_seconds: float = CONTENT_RETENTION_SECONDS
+    host: str = ""
+    policies: Policies = field(default_factory=Policies)
+    release: Release = Release.TURN
+    idle_seconds: float = IDLE_SECONDS

@@ -1,0 +1,178 @@
+"""The state as a fold of the event log (invariant I9)."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import reduce
+from typing import Any, Final, TypeVar, assert_never
+
+from commonhold.kernel.events import (
+    Committed,
+    DebtWaived,
+    Event,
+    LeaseBroken,
+    LeaseClaimed,
+    LeaseExpired,
+    LeaseGranted,
+    LeaseHandedOver,
+    LeaseQueued,
+    LeaseReleased,
+    LeaseRenewed,
+    Recorded,
+    ReleaseAsked,
+    ValuePut,
+    WaiterLeft,
+    WaiterSeen,
+    WorkLeft,
+    WorkReviewed,
+)
+from commonhold.kernel.lease import Lease, Waiter
+from commonhold.kernel.obligations import Debt, place_of_debt
+from commonhold.kernel.partial_work import PartialWork
+from commonhold.kernel.values import Value
+
+V = TypeVar("V")
+Change = LeaseRenewed | LeaseClaimed | ReleaseAsked | LeaseHandedOver
+"""The events that leave a lease live."""
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """The state that a log results in.
+
+    Live leases and places in line, by id; leases that expired or were broken and whose partial work has not been
+    searched for yet (`lost`), and partial work not yet reviewed, by id of the lease; values by key; open debts by
+    worktree and key; the commits on each path.
+    """
+
+    sequence: int = 0
+    leases: dict[str, Lease] = field(default_factory=dict)
+    waiters: dict[str, Waiter] = field(default_factory=dict)
+    lost: dict[str, Lease] = field(default_factory=dict)
+    works: dict[str, PartialWork] = field(default_factory=dict)
+    values: dict[str, Value] = field(default_factory=dict)
+    debts: dict[str, Debt] = field(default_factory=dict)
+    commits: dict[str, tuple[int, ...]] = field(default_factory=dict)
+
+
+def fold(log: Iterable[Recorded]) -> State:
+    """The state after all events of `log`, which must be whole and in order."""
+    return reduce(apply, log, State())
+
+
+def apply(state: State, recorded: Recorded) -> State:
+    """The state after one more event."""
+    state = replace(state, sequence=recorded.sequence)
+    applied = _FOLDS.get(type(recorded.event))
+    return state if applied is None else applied(state, recorded.event, recorded)
+
+
+def _granted(state: State, event: LeaseGranted, _: Recorded) -> State:
+    lease = event.lease
+    return replace(state, leases={**state.leases, lease.id: lease}, waiters=_without(state.waiters, lease.id))
+
+
+def _released(state: State, event: LeaseReleased, _: Recorded) -> State:
+    return replace(state, leases=_without(state.leases, event.lease_id))
+
+
+def _lost(state: State, event: LeaseExpired | LeaseBroken, _: Recorded) -> State:
+    lease = state.leases[event.lease_id]
+    lost = {**state.lost, lease.id: lease} if leaves_work(lease) else state.lost
+    return replace(state, leases=_without(state.leases, lease.id), lost=lost)
+
+
+def _changed(state: State, event: Change, recorded: Recorded) -> State:
+    changed = changed_lease(state.leases[event.lease_id], event, recorded.sequence)
+    return replace(state, leases={**state.leases, changed.id: changed})
+
+
+def _queued(state: State, event: LeaseQueued, _: Recorded) -> State:
+    return replace(state, waiters={**state.waiters, event.waiter.id: event.waiter})
+
+
+def _seen(state: State, event: WaiterSeen, _: Recorded) -> State:
+    seen = replace(state.waiters[event.lease_id], deadline=event.deadline)
+    return replace(state, waiters={**state.waiters, seen.id: seen})
+
+
+def _left_the_line(state: State, event: WaiterLeft, _: Recorded) -> State:
+    return replace(state, waiters=_without(state.waiters, event.lease_id))
+
+
+def _put(state: State, event: ValuePut, recorded: Recorded) -> State:
+    value = Value(event.key, recorded.sequence, event.text, event.holder, recorded.at)
+    return replace(state, values={**state.values, event.key: value})
+
+
+def _work_left(state: State, event: WorkLeft, recorded: Recorded) -> State:
+    lease, works = state.lost[event.lease_id], state.works
+    if event.changes:
+        works = {**works, lease.id: partial_work(lease, event, recorded.at)}
+    return replace(state, lost=_without(state.lost, lease.id), works=works)
+
+
+def _reviewed(state: State, event: WorkReviewed, _: Recorded) -> State:
+    return replace(state, works=_without(state.works, event.lease_id))
+
+
+def _waived(state: State, event: DebtWaived, _: Recorded) -> State:
+    return replace(state, debts=_without(state.debts, place_of_debt(event.worktree, event.key)))
+
+
+def changed_lease(lease: Lease, change: Change, sequence: int) -> Lease:
+    """The lease after an event that leaves it live."""
+    match change:
+        case LeaseRenewed(_, _, until, ttl_seconds):
+            return replace(lease, deadline=until, is_claimed=True, ttl_seconds=ttl_seconds or lease.ttl_seconds)
+        case LeaseClaimed(_, _, until, worktree, bases):
+            return replace(lease, deadline=until, is_claimed=True, worktree=worktree, bases=bases)
+        case ReleaseAsked(_, _, wish):
+            return replace(lease, wish=wish)
+        case LeaseHandedOver(_, _, to):
+            return replace(lease, holder=to, fence=sequence, wish=None)
+        case _:
+            assert_never(change)
+
+
+def partial_work(lease: Lease, left: WorkLeft, at: float) -> PartialWork:
+    """The partial work that was found under a lost lease."""
+    return PartialWork(lease.id, lease.holder, lease.task, lease.worktree, left.changes, at)
+
+
+def leaves_work(lease: Lease) -> bool:
+    """Whether there may be partial work under a lease that its holder loses."""
+    return bool(lease.bases)
+
+
+def _without(mapping: dict[str, V], name: str) -> dict[str, V]:
+    return {key: kept for key, kept in mapping.items() if key != name}
+
+
+def _committed(state: State, commit: Committed, recorded: Recorded) -> State:
+    settled = {place_of_debt(commit.worktree, key) for key in commit.settled}
+    debts = {place: debt for place, debt in state.debts.items() if place not in settled}
+    debts |= {debt.place: debt for debt in commit.debts}
+    commits = dict(state.commits)
+    for change in commit.files:
+        commits[change.path] = (*commits.get(change.path, ()), recorded.sequence)
+    return replace(state, debts=debts, commits=commits)
+
+
+_FOLDS: Final[Mapping[type[Event], Callable[[State, Any, Recorded], State]]] = {
+    LeaseGranted: _granted,
+    LeaseReleased: _released,
+    LeaseExpired: _lost,
+    LeaseBroken: _lost,
+    LeaseRenewed: _changed,
+    LeaseClaimed: _changed,
+    ReleaseAsked: _changed,
+    LeaseHandedOver: _changed,
+    LeaseQueued: _queued,
+    WaiterSeen: _seen,
+    WaiterLeft: _left_the_line,
+    ValuePut: _put,
+    WorkLeft: _work_left,
+    WorkReviewed: _reviewed,
+    DebtWaived: _waived,
+    Committed: _committed,
+}

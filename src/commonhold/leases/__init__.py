@@ -1,0 +1,1 @@
+"""Leases: the decisions, and the use cases around them."""

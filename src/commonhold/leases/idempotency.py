@@ -1,0 +1,65 @@
+"""Idempotency (invariant I5): a repeated request gets the first answer, regardless of later events."""
+
+from typing import Protocol, TypeVar
+
+from commonhold.code.regions.region import hash_bytes
+from commonhold.kernel.answers import Answer
+from commonhold.kernel.ports import Once, Reader, Store, StoredAnswer, Writer
+from commonhold.kernel.texts import MAX_ID_LENGTH, check_line
+from commonhold.leases.registry import reused
+
+T = TypeVar("T", bound=Answer)
+
+
+class Request(Protocol):
+    """A request made of frozen dataclasses, with its holder and perhaps an id to repeat it by."""
+
+    @property
+    def holder(self) -> str:
+        """Return the holder that made the request."""
+        ...
+
+    @property
+    def request_id(self) -> str | None:
+        """Return the id; None for a request that is never repeated."""
+        ...
+
+
+def once(request: Request) -> Once | None:
+    """Return the identity of this request; None for one that is never repeated."""
+    if request.request_id is None:
+        return None
+    check_line(request.request_id, "request_id", MAX_ID_LENGTH)
+    return Once(request.request_id, _fingerprint(request))
+
+
+def earlier_answer(store: Store, request: Request, kind: type[T]) -> T | None:
+    """Return the earlier answer to this request, if it was made before.
+
+    Raises UsageError `REQUEST_ID_REUSED` if the id was used for another request.
+    """
+    key = once(request)
+    if key is None:
+        return None
+    with store.read() as reader:
+        return _first_answer(reader, request.holder, key, kind)
+
+
+def _first_answer(reader: Reader, holder: str, key: Once, kind: type[T]) -> T | None:
+    stored = reader.answer(holder, key.request_id)
+    if stored is None:
+        return None
+    if stored.fingerprint != key.fingerprint or not isinstance(stored.answer, kind):
+        raise reused(key.request_id)
+    return stored.answer
+
+
+def remember(writer: Writer, request: Request, answer: T, at: float) -> T:
+    """Make `answer` the first answer to this request; there must be none yet."""
+    if request.request_id is not None:
+        writer.remember(request.holder, request.request_id, StoredAnswer(_fingerprint(request), answer), at)
+    return answer
+
+
+def _fingerprint(request: Request) -> str:
+    return hash_bytes(repr(request).encode("utf-8", "surrogatepass"))

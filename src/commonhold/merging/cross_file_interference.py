@@ -1,0 +1,290 @@
+"""Find how one side's changes to whole files interfere with the other side's, in the same file or in another.
+
+Only names link files here, so equal names are taken for the same thing wherever they stand. The question is: does one
+side newly call or name something that the other removed, gave another contract, or made behave in another way?
+"""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
+
+from commonhold.code.analysis.impact import COMMON_ATTRIBUTES
+from commonhold.merging.construction import made_anew, made_otherwise
+from commonhold.merging.demands import counted_on, demanded_anew
+from commonhold.merging.effects import Effects, effects_of
+from commonhold.merging.interference import Delta, deltas_of, is_function, is_offer, known_as
+from commonhold.merging.layout import Element
+from commonhold.merging.record import Edit
+from commonhold.merging.verdict import Lines, Reason, Spot
+from commonhold.merging.withdrawn_names import defines, is_code, newly_written, withdrawn_names
+
+_Key = tuple[str, bytes]
+_MAKE: Final = "make"
+_WORD: Final = re.compile(rb"\w+")
+# Files whose functions are called through a name from the path (a module), if not by their own name.
+_NAMED_BY_PATH: Final = (".py", ".pyi", ".js", ".jsx", ".mjs", ".cjs", ".ts", ".tsx", ".go", ".rs")
+_CONSTRUCTORS: Final = frozenset({b".__init__", b".__new__", b".__init_subclass__"})
+
+
+@dataclass(frozen=True)
+class FileChange:
+    """One file before and after, as one side changed it."""
+
+    path: str
+    before: Element
+    after: Element
+
+    @cached_property
+    def deltas(self) -> Sequence[Delta]:
+        """The changed statements."""
+        return list(deltas_of(Edit(self.before, self.after, ()), self.after.profile))
+
+    @cached_property
+    def offers_otherwise(self) -> bool:
+        """Whether the change may affect how other code uses the file's definitions; a change inside a body does not."""
+        return any(is_offer(each) and not _is_plain_addition(each) for each in self.deltas)
+
+    @cached_property
+    def written(self) -> Mapping[bytes, int]:
+        """The newly written words, each with a row on which it stands."""
+        return newly_written(self.before, self.after)
+
+
+@dataclass(frozen=True, slots=True)
+class _Effect:
+    """The effect of one side on a name, its place, and its description in words."""
+
+    name: bytes
+    path: str
+    lines: Lines
+    what: str
+    is_gone: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Bearing:
+    """A name that one side changed and the other newly depends on."""
+
+    ours_path: str
+    theirs_path: str
+    spot: Spot
+
+
+def bearing(ours: Sequence[FileChange], theirs: Sequence[FileChange]) -> list[Bearing]:
+    """Return the changes of either side that interfere with the other; empty if names show none."""
+    mine, others = _Side.of(ours), _Side.of(theirs)
+    return [*_met(mine, others), *_met(others, mine, are_exchanged=True)]
+
+
+@dataclass(frozen=True, slots=True)
+class _Side:
+    """The names that a side newly calls, and those that none of its files defines any more.
+
+    Each name has at most one effect in each file.
+    """
+
+    files: Sequence[FileChange]
+    called: Mapping[_Key, Sequence[_Effect]]
+    withdrawn: Mapping[bytes, _Effect]
+
+    @classmethod
+    def of(cls, files: Sequence[FileChange]) -> "_Side":
+        """Collect the effects of a side over all its files."""
+        return cls(files, _by_key(files, _called_by), _withdrawn(files))
+
+    def changed(self, by: "_Side") -> Mapping[_Key, Sequence[_Effect]]:
+        """Return the names that this side changed, of the kinds that the other side calls."""
+        kinds = frozenset(kind for kind, _ in by.called)
+        return _by_key(self.files, lambda file: _changed_by(file, kinds))
+
+    def names(self, path: str, in_path: str) -> bool:
+        """Whether a file may name a definition of another: in some languages only by that file or its folder."""
+        if not path.endswith(_NAMED_BY_PATH):
+            return path != in_path
+        parts = [part.partition(".")[0].encode() for part in path.split("/")[-2:]]
+        texts = (file.after.source for file in self.files if file.path == in_path != path)
+        return any(part in text for text in texts for part in parts)
+
+
+def _by_key(
+    files: Sequence[FileChange], effects_of_file: Callable[[FileChange], Iterator[tuple[_Key, _Effect]]]
+) -> dict[_Key, Sequence[_Effect]]:
+    found: dict[_Key, dict[str, _Effect]] = {}
+    for file in files:
+        for key, effect in effects_of_file(file):
+            found.setdefault(key, {}).setdefault(file.path, effect)
+    return {key: list(effects.values()) for key, effects in found.items()}
+
+
+def _withdrawn(files: Sequence[FileChange]) -> dict[bytes, _Effect]:
+    """Return the names that no changed file defines any more; a name that moved to another of them still exists."""
+    gone = {
+        name: _Effect(name, file.path, (row, row + 1), "took away", is_gone=True)
+        for file in files
+        if file.offers_otherwise
+        for name, row in withdrawn_names(file.before, file.after)
+    }
+    return {name: each for name, each in gone.items() if not any(defines(file.after, name) for file in files)}
+
+
+def _changed_by(file: FileChange, kinds: frozenset[str]) -> Iterator[tuple[_Key, _Effect]]:
+    """Yield the changed names; how types are made and what they demand only if the other side has such `kinds`."""
+    for effect in (*_behaviour(file, file.deltas), *_overloaded(file)):
+        yield ("", effect.name), effect
+    if not file.offers_otherwise:
+        return
+    for name, row in made_otherwise(file.before, file.after) if _MAKE in kinds else ():
+        yield (_MAKE, name), _Effect(name, file.path, (row, row + 1), "changed how to make")
+    for key, row, what in demanded_anew(file.before, file.after) if kinds - {"", _MAKE} else ():
+        yield key, _Effect(key[1], file.path, (row, row + 1), what)
+
+
+def _called_by(file: FileChange) -> Iterator[tuple[_Key, _Effect]]:
+    for effect in _new_calls(file, file.deltas):
+        yield ("", effect.name), effect
+    for name, row in made_anew(file.before, file.after):
+        yield (_MAKE, name), _Effect(name, file.path, (row, row + 1), "make")
+    for key, row, how in counted_on(file.before, file.after):
+        yield key, _Effect(key[1], file.path, (row, row + 1), how)
+
+
+def _overloaded(file: FileChange) -> Iterator[_Effect]:
+    """Yield the functions that got another definition beside the existing ones: a call may now mean the new one."""
+    for delta in file.deltas:
+        element = delta.element
+        if _is_new_function(delta):
+            name = (element.name or b"").partition(b"(")[0]
+            if name and defines(file.before, name):
+                for form in (name, b"." + name):
+                    yield _Effect(form, file.path, element.rows, "added another definition of")
+
+
+def _is_plain_addition(delta: Delta) -> bool:
+    """Whether a change only adds a function or an import to the top level."""
+    is_new = delta.old is None and not (delta.scope or delta.is_gone or delta.is_head)
+    return is_new and (delta.is_import or is_function(delta.element))
+
+
+def _is_new_function(delta: Delta) -> bool:
+    is_new = delta.old is None and not delta.is_gone and not delta.is_head
+    return is_new and delta.function is None and is_function(delta.element)
+
+
+def _behaviour(file: FileChange, deltas: Iterable[Delta]) -> Iterator[_Effect]:
+    """Yield the names with a changed meaning: removed, with another contract, or with a body that acts differently."""
+    for delta in deltas:
+        lines = delta.element.rows
+        for name in delta.effects.defines & delta.before.defines if not delta.is_gone else delta.before.defines:
+            if delta.function is None and not name.startswith(b"."):
+                what = "took away" if delta.is_gone else "changed"
+                yield _Effect(name, file.path, lines, what, is_gone=delta.is_gone)
+        for name in _contracts(delta):
+            yield _Effect(name, file.path, lines, "changed how to call")
+        for name, class_ in _bodies(delta):
+            yield _Effect(name, file.path, lines, "changed what happens in")
+            yield from (_Effect(each, file.path, lines, "changed what happens in") for each in _implied(name, class_))
+
+
+def _contracts(delta: Delta) -> Iterator[bytes]:
+    """Yield the functions and classes whose calls may have to change; a class is called by its own name."""
+    if not (delta.element.is_definition and delta.is_head):
+        return
+    for name in delta.effects.defines:
+        class_ = delta.scope[-1].name if name in _CONSTRUCTORS and delta.scope else None
+        yield class_ or name
+
+
+def _bodies(delta: Delta) -> Iterator[tuple[bytes, Element | None]]:
+    """Yield the functions around a changed statement, with the class that each is a member of."""
+    if delta.is_head or delta.function is None or delta.function.name is None:
+        return
+    around = delta.scope[: delta.scope.index(delta.function)]
+    (name,) = known_as((delta.function.name,), around)
+    if name not in _CONSTRUCTORS:
+        yield name, around[-1] if around else None
+
+
+def _implied(name: bytes, class_: Element | None) -> Iterator[bytes]:
+    """Yield the methods that the language calls implicitly and that reach `name` through methods of the same class."""
+    if class_ is None:
+        return
+    implied = {each for names in class_.profile.implied.values() for each in names}
+    methods = dict(_methods(class_))
+    reached = {name}
+    grown = implied & methods.keys()
+    while grown and (more := {each for each, calls in methods.items() if each not in reached and calls & reached}):
+        reached |= more
+    yield from sorted(implied & reached - {name})
+
+
+def _methods(class_: Element) -> Iterator[tuple[bytes, frozenset[bytes]]]:
+    members = (child for part in class_.children if part.nodes is not None for child in part.children)
+    for member in members:
+        if member.is_definition and member.name is not None:
+            yield b"." + member.name, frozenset(effects_of([member.node], member.profile).calls)
+
+
+def _named(effects: Effects) -> list[bytes]:
+    return [_last_name(call) for call in effects.calls]
+
+
+def _last_name(call: bytes) -> bytes:
+    """Return the called name without the path to it: `a::f`, `a.f` and `a->f` call a member `f`."""
+    words = _WORD.findall(call.partition(b"(")[0].partition(b"<")[0])
+    is_member = call.startswith(b".") or len(words) > 1
+    return (b"." if is_member else b"") + (words[-1] if words else b"")
+
+
+def _new_calls(file: FileChange, deltas: Sequence[Delta]) -> Iterator[_Effect]:
+    """Yield the names that are called, or named, more often than before."""
+    now = Counter(name for delta in deltas if not delta.is_gone for name in _named(delta.effects))
+    before = Counter(name for delta in deltas for name in _named(delta.before))
+    for delta in deltas:
+        for name in _named(delta.effects):
+            if now[name] > before[name]:
+                yield _Effect(name, file.path, delta.element.rows, "call")
+
+
+def _met(changing: _Side, calling: _Side, *, are_exchanged: bool = False) -> Iterator[Bearing]:
+    told: set[tuple[bytes, str]] = set()
+    bare: dict[bytes, list[_Effect]] = {}
+    for (kind, name), calls in calling.called.items():
+        if not kind:
+            bare.setdefault(name.lstrip(b"."), []).extend(calls)
+    changed = changing.changed(calling)
+    for key in sorted(changed):
+        exact = calling.called.get(key, ())
+        for change in changed[key]:
+            # Another file may call a function through its module, or a method by its bare name.
+            further = () if key[0] else bare.get(key[1].lstrip(b"."), ())
+            calls = [*exact, *(each for each in further if each not in exact and calling.names(change.path, each.path))]
+            told |= {(key[1].lstrip(b"."), call.path) for call in calls}
+            yield from (_between(change, call, are_exchanged=are_exchanged) for call in calls)
+    yield from _dangling(changing, calling, told, are_exchanged=are_exchanged)
+
+
+def _dangling(
+    changing: _Side, using: _Side, told: Container[tuple[bytes, str]], *, are_exchanged: bool
+) -> Iterator[Bearing]:
+    """Yield places where one side newly writes a name that the other removed, except the names and paths in `told`."""
+    if not changing.withdrawn:
+        return
+    for file in using.files:
+        names = changing.withdrawn.keys() & file.written.keys()
+        for name in sorted(name for name in names if (name, file.path) not in told):
+            change, row = changing.withdrawn[name], file.written[name]
+            is_common = change.path != file.path and name.decode(errors="replace") in COMMON_ATTRIBUTES
+            if not is_common and is_code(file.after, name, row):
+                use = _Effect(name, file.path, (row, row + 1), "use")
+                yield _between(change, use, are_exchanged=are_exchanged)
+
+
+def _between(change: _Effect, call: _Effect, *, are_exchanged: bool) -> Bearing:
+    shown = change.name.decode(errors="replace").lstrip(".")
+    why = f"one side {change.what} {shown!r} ({change.path}), the other came to {call.what} it ({call.path})"
+    reason = Reason.DANGLING if change.is_gone else Reason.INTERFERES
+    first, second = (call, change) if are_exchanged else (change, call)
+    return Bearing(first.path, second.path, Spot(reason, why, ours=first.lines, theirs=second.lines))

@@ -1,0 +1,1 @@
+"""What each session has read, and what others have changed since."""

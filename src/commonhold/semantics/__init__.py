@@ -1,1 +1,0 @@
-"""From Python source to interfaces and dependencies inside one file: find the code that a change affects. Pure."""

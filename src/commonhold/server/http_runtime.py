@@ -1,0 +1,87 @@
+"""The part behind the routes of a repository: the known agents, and their handlers.
+
+Only the modules for the first answer are loaded with this one; `LATER` is loaded while the agent with that answer
+thinks.
+"""
+
+import socket
+import threading
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from typing import Final
+
+from commonhold.agents.hook_events import Happening, Response
+from commonhold.agents.hook_runtime import HookRuntime
+from commonhold.agents.registry import AGENTS
+from commonhold.agents.runtime.calls_seen import CallsSeen
+from commonhold.agents.runtime.hooks import Attend, Hooks
+from commonhold.agents.runtime.under_way import UnderWay
+from commonhold.server import listening
+from commonhold.server.http import Web
+from commonhold.server.mcp_app import McpApp
+from commonhold.workspace.loopback import Loopback
+from commonhold.workspace.repository import Repository
+
+LATER_SECONDS: Final = 0.3
+"""The delay from the first answer until the rest begins to load: the answer is sent by then."""
+LATER: Final = (
+    "commonhold.commits.write_use_cases",
+    "commonhold.server.planning.pool",
+    "commonhold.agents.git.calls",
+    "commonhold.agents.git.overwrites",
+    "commonhold.workspace.survey.git_ground",
+    "commonhold.index.index",
+    "commonhold.typecheck",
+)
+"""The modules for edits and shell commands, those for the first edit first."""
+
+
+def load_the_rest() -> None:
+    """Import the modules that are needed later."""
+    for name in LATER:
+        import_module(name)
+
+
+class Rest:
+    """The loading of modules that begins once the first hook is answered."""
+
+    def __init__(self, load: Callable[[], object] = load_the_rest) -> None:
+        """Load with `load`, in a thread of its own."""
+        self._timer = threading.Timer(LATER_SECONDS, load)
+        self._timer.daemon = True
+        self._first = threading.Lock()
+
+    def after(self, attend: Attend) -> Attend:
+        """Return the same handler, which begins the loading after its first call."""
+
+        def attended(happening: Happening) -> Response:
+            response = attend(happening)
+            if self._first.acquire(blocking=False):
+                self._timer.start()
+            return response
+
+        return attended
+
+    def cancel(self) -> None:
+        """Do not begin to load any more."""
+        self._timer.cancel()
+
+
+def serve(
+    repository: Repository,
+    listeners: Sequence[socket.socket],
+    loopback: Loopback | None,
+    under_way: UnderWay,
+    stop_descriptor: int,
+) -> None:
+    """Answer the clients of `listeners`, until there is something to read from `stop_descriptor`."""
+    seen, attendants = CallsSeen(), HookRuntime(repository, under_way)
+    mcp = McpApp(repository.root, seen)
+    rest = Rest()
+    web = Web(Hooks(AGENTS, rest.after(attendants.attend), seen), attendants.routes, mcp, under_way)
+    guarded = web.over(loopback) if loopback is not None else None
+    try:
+        listening.serve(listeners, listening.Doors(web.private, guarded), mcp, stop_descriptor)
+    finally:
+        rest.cancel()
+        attendants.close()

@@ -1,0 +1,22 @@
+"""Answers that are kept for repeated requests, to JSON and back."""
+
+from typing import Any, Final, get_args
+
+from commonhold.kernel import outcomes
+from commonhold.kernel.answers import AcquireAnswer, Answer, CommitAnswer, LeaseAnswer
+from commonhold.stores.codec import decode, encode
+
+ANSWERS: Final[dict[str, type[Any]]] = {
+    kind.__name__: kind for kind in (AcquireAnswer, LeaseAnswer, CommitAnswer, *get_args(outcomes.Outcome))
+}
+
+
+def encode_answer(answer: object) -> tuple[str, bytes]:
+    """The kind and the JSON body of an answer that is kept for a repeated request."""
+    return type(answer).__name__, encode(answer)
+
+
+def decode_answer(kind: str, body: bytes | str) -> Answer | outcomes.Outcome:
+    """The kept answer back."""
+    answer: Answer | outcomes.Outcome = decode(body, ANSWERS[kind])
+    return answer

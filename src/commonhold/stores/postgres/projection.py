@@ -1,0 +1,178 @@
+"""Applying the log's events to the tables."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from commonhold.kernel.events import (
+    Event,
+    LeaseBroken,
+    LeaseClaimed,
+    LeaseExpired,
+    LeaseGranted,
+    LeaseHandedOver,
+    LeaseQueued,
+    LeaseReleased,
+    LeaseRenewed,
+    Recorded,
+    ReleaseAsked,
+    ValuePut,
+    WaiterLeft,
+    WaiterSeen,
+    WorkLeft,
+    WorkReviewed,
+    holder_of,
+    lease_id_of,
+)
+from commonhold.kernel.keys import canonical
+from commonhold.kernel.lease import Lease, Waiter
+from commonhold.kernel.projection import Change, changed_lease, leaves_work, partial_work
+from commonhold.stores import codec
+from commonhold.stores.postgres.literals import Value
+from commonhold.stores.postgres.names import Names
+from commonhold.stores.postgres.transaction import Transaction
+
+
+class Projection:
+    """The log, and the tables that it adds up to, in a transaction without other writers.
+
+    Rows that were read are cached and updated here, so that nothing is read twice. Writes are only queued.
+    """
+
+    def __init__(self, transaction: Transaction, names: Names) -> None:
+        """Write through `transaction`."""
+        self._transaction = transaction
+        self._names = names
+        self._line: dict[str, Waiter] = {}
+        self._leases: dict[str, Lease | None] = {}
+        self._changes = self._all_changes()
+
+    def see(self, leases: Iterable[Lease] = (), waiters: Iterable[Waiter] = ()) -> None:
+        """Load from the tables: some leases, all places in line."""
+        self._leases |= {lease.id: lease for lease in leases}
+        self._line |= {waiter.id: waiter for waiter in waiters}
+
+    def waiters(self) -> tuple[Waiter, ...]:
+        """The line."""
+        return tuple(self._line.values())
+
+    def lease(self, lease_id: str) -> Lease | None:
+        """One lease by its id."""
+        if lease_id not in self._leases:
+            (rows,) = self._transaction.ask(("lease_by_id", {"lease": self._names.name(lease_id)}))
+            self._leases[lease_id] = next((codec.decode(body, Lease) for (body,) in rows), None)
+        return self._leases[lease_id]
+
+    def apply(self, recorded: Recorded) -> None:
+        """Append an event, and apply it to the tables."""
+        event = recorded.event
+        kind, body = codec.encode_event(event)
+        self._tell(
+            "add_event",
+            sequence=recorded.sequence,
+            at=recorded.at,
+            kind=kind,
+            holder=holder_of(event),
+            lease_id=lease_id_of(event),
+            body=body.decode(),
+        )
+        change = self._changes.get(type(event))
+        if change is not None:
+            change(event, recorded)
+
+    def _tell(self, name: str, **values: Value) -> None:
+        self._transaction.tell((name, values))
+
+    def _all_changes(self) -> Mapping[type[Event], Callable[[Any, Recorded], None]]:
+        """The effect of each kind of event on the tables. Other events have none."""
+        return {
+            LeaseGranted: self._on_granted,
+            LeaseRenewed: self._on_changed,
+            LeaseClaimed: self._on_changed,
+            ReleaseAsked: self._on_changed,
+            LeaseHandedOver: self._on_changed,
+            LeaseReleased: self._on_released,
+            LeaseExpired: self._on_lost,
+            LeaseBroken: self._on_lost,
+            LeaseQueued: self._on_queued,
+            WaiterSeen: self._on_seen,
+            WaiterLeft: self._on_left_the_line,
+            ValuePut: self._on_put,
+            WorkLeft: self._on_work_left,
+            WorkReviewed: self._on_reviewed,
+        }
+
+    def _on_granted(self, event: LeaseGranted, _: Recorded) -> None:
+        lease = self._leases[event.lease.id] = event.lease
+        self._tell("add_lease", **self._columns(lease))
+        self._tell("add_lease_keys", **self._places(lease))
+        self._leave_the_line(lease.id)
+
+    def _on_changed(self, event: Change, recorded: Recorded) -> None:
+        before = self.lease(event.lease_id)
+        if before is not None:
+            lease = self._leases[event.lease_id] = changed_lease(before, event, recorded.sequence)
+            self._tell("set_lease", **self._columns(lease))
+
+    def _on_released(self, event: LeaseReleased, _: Recorded) -> None:
+        self._end(event.lease_id)
+
+    def _on_lost(self, event: LeaseExpired | LeaseBroken, _: Recorded) -> None:
+        lease = self.lease(event.lease_id)
+        if lease is not None and leaves_work(lease):
+            self._tell("add_lost", lease_id=lease.id, body=_text(lease))
+        self._end(event.lease_id)
+
+    def _end(self, lease_id: str) -> None:
+        lease = self.lease(lease_id)
+        if lease is not None:
+            self._leases[lease_id] = None
+            self._tell("end_lease", lease=self._names.name(lease_id))
+            self._tell("end_lease_keys", **self._places(lease))
+
+    def _on_queued(self, event: LeaseQueued, _: Recorded) -> None:
+        self._stand(event.waiter)
+
+    def _on_seen(self, event: WaiterSeen, _: Recorded) -> None:
+        before = self._line.get(event.lease_id)
+        if before is not None:
+            self._stand(replace(before, deadline=event.deadline))
+
+    def _stand(self, waiter: Waiter) -> None:
+        self._line[waiter.id] = waiter
+        self._tell("set_waiter", number=waiter.number, body=_text(waiter))
+
+    def _on_left_the_line(self, event: WaiterLeft, _: Recorded) -> None:
+        self._leave_the_line(event.lease_id)
+
+    def _leave_the_line(self, lease_id: str) -> None:
+        waiter = self._line.pop(lease_id, None)
+        if waiter is not None:
+            self._tell("end_waiter", number=waiter.number)
+
+    def _on_put(self, event: ValuePut, recorded: Recorded) -> None:
+        what: dict[str, Value] = {"text": event.text, "holder": event.holder, "at": recorded.at}
+        self._tell("set_value", key=event.key, version=recorded.sequence, **what)
+
+    def _on_work_left(self, event: WorkLeft, recorded: Recorded) -> None:
+        if event.changes:
+            (lost,) = self._transaction.ask(("lost_by_id", {"lease_id": event.lease_id}))
+            for (body,) in lost:
+                work = partial_work(codec.decode(body, Lease), event, recorded.at)
+                self._tell("add_work", lease_id=work.lease_id, sequence=recorded.sequence, body=_text(work))
+        self._tell("end_lost", lease_id=event.lease_id)
+
+    def _on_reviewed(self, event: WorkReviewed, _: Recorded) -> None:
+        self._tell("end_work", lease_id=event.lease_id)
+
+    def _places(self, lease: Lease) -> dict[str, Value]:
+        places = sorted({self._names.place(canonical(key)) for key in lease.keys})
+        return {"lease": self._names.name(lease.id), "places": places}
+
+    def _columns(self, lease: Lease) -> dict[str, Value]:
+        found_by = {"lease": self._names.name(lease.id), "holder": self._names.name(lease.holder)}
+        return {**found_by, "fence": lease.fence, "ticks": lease.deadline.ticks, "body": _text(lease)}
+
+
+def _text(value: object) -> str:
+    return codec.encode(value).decode()

@@ -1,0 +1,104 @@
+"""A type checker that is a language server. It never raises: it reports its failures."""
+
+import os
+import shlex
+import threading
+import time
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
+
+from commonhold.code.type_checkers import TypeReport
+from commonhold.typecheck.backoff import Backoff
+from commonhold.typecheck.case import look_up
+from commonhold.typecheck.comparison import Asking, Patience
+from commonhold.typecheck.connection import Unanswered
+from commonhold.typecheck.excluded_files import is_unchecked
+from commonhold.typecheck.framing import ServerFault
+from commonhold.typecheck.server import Server
+from commonhold.typecheck.server_programs import locate
+
+
+class ServerChecker:
+    """Compares by one server, in one working tree. Calls from several threads take turns."""
+
+    def __init__(
+        self,
+        server: Server,
+        root: str,
+        environment: Mapping[str, str],
+        *,
+        patience: Patience | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """Start nothing yet. `environment` is the environment of the server; its program is searched for there."""
+        self._server, self._root, self._environment = server, os.path.realpath(root), environment
+        self._patience = patience or Patience()
+        self._asking = Asking(server, self._root, environment, self._patience)
+        self._turn = threading.Lock()
+        self._rest = Backoff(clock)
+        self._was_late = False
+
+    def compare(self, changes: Mapping[str, bytes | None], also: Collection[str] = ()) -> TypeReport:
+        """Return its complaints about these files once the changes are made, less those before."""
+        mine = {path: content for path, content in changes.items() if self._server.language_of(path)}
+        if not mine:
+            return TypeReport()
+        if not self._turn.acquire(timeout=self._patience.first_seconds):
+            return self._degraded("is busy with the changes of others", "repeat the call in a moment")
+        try:
+            return self._compared(mine, [path for path in also if self._server.language_of(path)])
+        finally:
+            self._turn.release()
+
+    def close(self) -> None:
+        """End the server; idempotent. A later comparison would start it again."""
+        with self._turn:
+            self._asking.end()
+
+    def _compared(self, changes: Mapping[str, bytes | None], also: Collection[str]) -> TypeReport:
+        program = locate(self._server, self._environment)
+        if program is None:
+            return replace(self._degraded("is not found", self._server.install), is_missing=True)
+        if seconds := self._rest.left():
+            return self._degraded(self._rest.reason, f"repeat the call in {seconds:.0f} s, when it is tried again")
+        try:
+            case = look_up(self._root, changes, also)
+            report = self._asking.compare(program, case)
+        except Unanswered as fault:
+            return self._unanswered(fault)
+        except ServerFault as fault:
+            return self._failed(fault, f"see whether it runs: {shlex.join((program, *self._server.arguments))}")
+        except OSError as fault:
+            return self._degraded(f"cannot be shown the files ({fault.strerror})", "mend that, and repeat the call")
+        self._was_late = False
+        self._rest.worked()
+        late = self._why(report.why, "repeat the call: what was worked out is kept") if report.why else ""
+        unchecked = tuple(each for each in report.new if is_unchecked(self._root, each.path))
+        new = tuple(each for each in report.new if each not in unchecked)
+        return replace(report, new=new, unchecked=unchecked, why="; ".join(filter(None, (late, _without(case.unread)))))
+
+    def _unanswered(self, fault: Unanswered) -> TypeReport:
+        """Report the timeout; only a second one in a row ends the server: it may still be reading a large project."""
+        if self._was_late:
+            return self._failed(fault, 'if it stays so, switch it off in the settings: types = "off"')
+        self._was_late = True
+        return self._degraded(str(fault), "repeat the call: it may have been reading the project yet")
+
+    def _failed(self, fault: ServerFault, step: str) -> TypeReport:
+        self._asking.end()
+        self._was_late = False
+        self._rest.failed(str(fault))
+        return self._degraded(str(fault), step)
+
+    def _degraded(self, what: str, step: str) -> TypeReport:
+        return TypeReport(why=self._why(what, step))
+
+    def _why(self, what: str, step: str) -> str:
+        return f"types were not compared: {self._server.name} {what}; {step}"
+
+
+def _without(unread: Collection[str]) -> str:
+    if not unread:
+        return ""
+    many = ", ".join(unread)
+    return f"types were not compared in {many}: it is not UTF-8, or too long; look at it yourself"

@@ -1,0 +1,142 @@
+"""Ask one server about two states of the files: in the working tree, or in a mirror if files come and go."""
+
+import os
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from commonhold.code.type_checkers import TypeReport
+from commonhold.typecheck.case import Case, Texts, read_texts
+from commonhold.typecheck.connection import Deadline
+from commonhold.typecheck.dialogue import Dialogue, Said
+from commonhold.typecheck.difference import newly_said
+from commonhold.typecheck.disk import Change, Disk
+from commonhold.typecheck.mirror import mirrored, put
+from commonhold.typecheck.server import Server
+
+_MOST_SHOWN: Final = 1000
+_ENVIRONMENT: Final = ".venv"
+_ACTIVATED: Final = frozenset({"VIRTUAL_ENV", "CONDA_PREFIX"})
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How long a comparison may take: one that has to start a server, and any other."""
+
+    first_seconds: float = 10.0
+    seconds: float = 5.0
+
+
+class Asking:
+    """The server that stays in the working tree, and those that come and go. Not safe for two threads at once.
+
+    Every fault of a server is raised as ServerFault, and the disk's faults as OSError.
+    """
+
+    def __init__(self, server: Server, root: str, environment: Mapping[str, str], patience: Patience) -> None:
+        """Nothing is started yet."""
+        self._server, self._root, self._patience = server, root, patience
+        self._environment = _of_the_project(environment, root)
+        self._dialogue: Dialogue | None = None
+        self._disk = Disk(root, (), ())
+        self._compared_last: frozenset[str] = frozenset()
+
+    def compare(self, program: str, case: Case) -> TypeReport:
+        """Return the new complaints of the server, by `program`."""
+        if case.going or (case.coming and not self._server.sees_unsaved):
+            return self._in_mirror(program, case)
+        return self._in_place(program, case)
+
+    def end(self) -> None:
+        """End the server that stays; idempotent."""
+        if self._dialogue is not None:
+            self._dialogue.end()
+            self._dialogue = None
+        self._disk.close()
+
+    def _in_place(self, program: str, case: Case) -> TypeReport:
+        if self._dialogue is not None and self._disk.is_on_other_ground():
+            self.end()
+        deadline = Deadline(self._patience.seconds if self._dialogue else self._patience.first_seconds)
+        dialogue = self._dialogue or self._start(program, deadline)
+        self._bring_up_to_date(dialogue, case)
+        return _compared(dialogue, case, deadline)
+
+    def _bring_up_to_date(self, dialogue: Dialogue, case: Case) -> None:
+        """Show it the disk again.
+
+        The files of the last comparison stay shown until now: if they were committed, they equal the disk, and the
+        server's results about them stay valid. Files that are shown and unchanged since stay shown for the same reason.
+        """
+        changed = self._disk.changes()
+        doubtful = dialogue.shown() & (self._compared_last | changed.keys()) - case.before.keys()
+        on_disk = read_texts(self._root, doubtful)
+        texts = case.before | on_disk
+        seen = {path for path in changed if changed[path] is Change.CHANGED and dialogue.shows(path, texts.get(path))}
+        dialogue.tell_of({path: change for path, change in changed.items() if path not in seen})
+        dialogue.tell_when_hidden(seen)
+        dialogue.hide(doubtful - on_disk.keys())
+        dialogue.show(on_disk)
+        if len(dialogue.shown()) > _MOST_SHOWN:
+            dialogue.hide(dialogue.shown() - case.before.keys())
+        self._compared_last = case.changed()
+
+    def _start(self, program: str, deadline: Deadline) -> Dialogue:
+        self._disk = Disk(self._root, tuple(self._server.languages), self._server.ground)
+        self._dialogue = Dialogue(self._server, program, self._root, self._environment, deadline)
+        return self._dialogue
+
+    def _in_mirror(self, program: str, case: Case) -> TypeReport:
+        deadline = Deadline(self._patience.first_seconds)
+        with mirrored(self._root, {*case.coming, *case.going}) as folder:
+            dialogue = Dialogue(self._server, program, folder, self._environment, deadline)
+            try:
+                return _compared(dialogue, case, deadline, lambda: _bring_about(dialogue, folder, case))
+            finally:
+                dialogue.end()
+
+
+def _nothing() -> None:
+    """Do nothing: files only change."""
+
+
+def _compared(dialogue: Dialogue, case: Case, deadline: Deadline, between: Callable[[], None] = _nothing) -> TypeReport:
+    dialogue.hide(case.after.keys() - case.before.keys())
+    dialogue.show(case.before)
+    before = dialogue.diagnostics(case.before, deadline.half()) if case.before else {}
+    between()
+    dialogue.hide(case.before.keys() - case.after.keys())
+    dialogue.show(case.after)
+    comparable = [path for path in case.after if path in before or path not in case.before]
+    after = dialogue.diagnostics(comparable, deadline) if comparable else {}
+    silent = (case.before.keys() - before.keys()) | (case.after.keys() - after.keys())
+    known = case.without(silent)
+    new = newly_said(_only(before, known.before), _only(after, known.after), known.before, known.after)
+    return TypeReport(new, dialogue.checker, _late(silent, case, deadline))
+
+
+def _only(findings: Mapping[str, Said], texts: Texts) -> dict[str, Said]:
+    return {path: findings[path] for path in texts}
+
+
+def _late(silent: Collection[str], case: Case, deadline: Deadline) -> str:
+    if not silent:
+        return ""
+    asked = len({*case.before, *case.after})
+    return f"gave no answer about {len(silent)} of {asked} files within {deadline.seconds:.3g} s"
+
+
+def _bring_about(dialogue: Dialogue, folder: str, case: Case) -> None:
+    """Create and delete the files in a mirror, and report that to the server."""
+    for path, content in case.coming.items():
+        put(folder, path, content)
+    for path in case.going:
+        put(folder, path, None)
+    dialogue.tell_of(dict.fromkeys(case.coming, Change.CREATED) | dict.fromkeys(case.going, Change.DELETED))
+
+
+def _of_the_project(environment: Mapping[str, str], root: str) -> dict[str, str]:
+    """An environment in which the project's own Python environment counts, whatever else was activated."""
+    if os.path.isdir(os.path.join(root, _ENVIRONMENT)):
+        return {name: value for name, value in environment.items() if name not in _ACTIVATED}
+    return dict(environment)

@@ -1,0 +1,172 @@
+"""Running the caller's check on a fresh copy of the project, in a process group of its own that is ended as one."""
+
+import os
+import shlex
+import shutil
+import signal
+import stat
+import subprocess
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO, Final
+
+from commonhold.kernel.errors import Code, InputError
+from commonhold.merging.branches.verification import CheckResult
+
+CANDIDATE: Final = "COMMONHOLD_CANDIDATE"
+WORKTREE: Final = "COMMONHOLD_WORKTREE"
+PLACEHOLDER: Final = "{file}"
+TESTS: Final = "{tests}"
+GRACE_SECONDS: Final = 5.0
+_TAIL_BYTES: Final = 4000
+_FIRST_LOOK_SECONDS: Final = 0.001
+_LONGEST_LOOK_SECONDS: Final = 0.05
+
+Fill = Callable[[str], None]
+"""Copy the project into an empty folder, without the candidate."""
+
+
+def nothing_else(_folder: str) -> None:
+    """A copy that has the candidate alone in it."""
+
+
+class CommandCheck:
+    """A shell command that passes if it exits with 0.
+
+    It runs at the root of a copy that is made anew for every try, since files that one try leaves behind (compiled
+    files, caches) could change the result of the next. `{file}` in it stands for the candidates; COMMONHOLD_CANDIDATE
+    names a single one.
+    """
+
+    def __init__(self, command: str, fill: Fill = nothing_else, *, worktree: str | None = None) -> None:
+        """Run `command` in copies made by `fill`. It gets the path `worktree`, for ignored files, which no copy has."""
+        self.name = command
+        self._fill = fill
+        self._worktree = worktree
+
+    def passes(self, contents: Mapping[str, bytes | None], timeout_seconds: float) -> CheckResult:
+        """Try the contents, and leave nothing behind."""
+        with _scratch() as scratch, tempfile.TemporaryFile() as printed:
+            root = os.path.join(scratch, "copy")
+            os.mkdir(root)
+            self._fill(root)
+            for path in (path for path, content in contents.items() if content is None):
+                _remove(root, path)
+            there = ((path, content) for path, content in contents.items() if content is not None)
+            places = [_put(root, path, content) for path, content in there]
+            command = self.name.replace(PLACEHOLDER, shlex.join(places))
+            status = _run(command, root, self._environment(places), printed, timeout_seconds)
+            tail = _tail(printed)
+        if status is None:
+            return CheckResult(passed=False, tail=f"{tail}\n(ended after {timeout_seconds:.0f} seconds)".lstrip())
+        return CheckResult(status == 0, tail)
+
+    def _environment(self, places: list[str]) -> dict[str, str]:
+        """The caller's environment without git's variables about the user's own working tree."""
+        inherited = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+        known = {WORKTREE: self._worktree} if self._worktree else {}
+        return inherited | known | ({CANDIDATE: places[0]} if len(places) == 1 else {})
+
+
+@contextmanager
+def _scratch() -> Iterator[str]:
+    folder = os.path.realpath(tempfile.mkdtemp(prefix="commonhold-check-"))
+    try:
+        yield folder
+    finally:
+        # Files that a check made unreadable or keeps writing may remain, in the system's temporary folder.
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _remove(root: str, path: str) -> None:
+    place = _place(root, path)
+    if os.path.lexists(place):
+        os.unlink(place)
+
+
+def _place(root: str, path: str) -> str:
+    """Return the place of a path in the copy; no link in it leads out. Raises InputError `PATH_OUTSIDE`."""
+    place = os.path.join(root, path)
+    if os.path.commonpath((root, os.path.realpath(os.path.dirname(place)))) != root:
+        raise InputError(
+            Code.PATH_OUTSIDE,
+            f"{path!r} leads out of the copy that it is to be checked in, through a link",
+            hint="name the file by the path that it has without the link",
+            fields={"path": path},
+        )
+    return place
+
+
+def _put(root: str, path: str, content: bytes) -> str:
+    """Write a candidate at its path in the copy, through no link that would lead out of it."""
+    place = _place(root, path)
+    os.makedirs(os.path.dirname(place), exist_ok=True)
+    mode = None
+    if os.path.lexists(place):
+        mode = stat.S_IMODE(os.lstat(place).st_mode)
+        os.unlink(place)
+    Path(place).write_bytes(content)
+    if mode is not None:
+        os.chmod(place, mode)
+    return place
+
+
+def _run(command: str, folder: str, env: Mapping[str, str], printed: IO[bytes], seconds: float) -> int | None:
+    """Return the exit status; None after a timeout. No process that the command started in its group survives."""
+    begun: list[subprocess.Popen[bytes]] = []
+    try:
+        with ThreadPoolExecutor(1) as thread:
+            # Ctrl-C interrupts the main thread, which would lose a command that it is just starting. So another thread
+            # starts it, which exists already and is waited for.
+            thread.submit(threading.get_ident).result()
+            thread.submit(lambda: begun.append(_begin(command, folder, env, printed))).result()
+        has_ended = _has_ended(begun[0].pid, seconds)
+        if not has_ended:
+            _signal_group(begun[0].pid, signal.SIGTERM)
+            _has_ended(begun[0].pid, GRACE_SECONDS)
+    finally:
+        for child in begun:
+            # The child is not reaped yet, so its group cannot be another's.
+            _signal_group(child.pid, signal.SIGKILL)
+            child.wait()
+    return begun[0].returncode if has_ended else None
+
+
+def _begin(command: str, folder: str, env: Mapping[str, str], printed: IO[bytes]) -> "subprocess.Popen[bytes]":
+    return subprocess.Popen(
+        ("/bin/sh", "-c", command),
+        cwd=folder,
+        env=env,
+        stdin=subprocess.DEVNULL,
+        stdout=printed,
+        stderr=subprocess.STDOUT,
+        start_new_session=True,
+    )
+
+
+def _has_ended(pid: int, seconds: float) -> bool:
+    """Wait for the end of a child, which stays to be reaped."""
+    deadline, pause = time.monotonic() + seconds, _FIRST_LOOK_SECONDS
+    while os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None:
+        left = deadline - time.monotonic()
+        if left <= 0:
+            return False
+        time.sleep(min(pause, left))
+        pause = min(pause * 2, _LONGEST_LOOK_SECONDS)
+    return True
+
+
+def _signal_group(pid: int, number: int) -> None:
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(pid, number)
+
+
+def _tail(printed: IO[bytes]) -> str:
+    size = printed.seek(0, os.SEEK_END)
+    printed.seek(max(0, size - _TAIL_BYTES))
+    return printed.read().decode("utf-8", "replace").strip()

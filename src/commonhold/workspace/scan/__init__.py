@@ -1,0 +1,1 @@
+"""Find the files of a working tree that count."""
