@@ -14,6 +14,9 @@ FIND_PYTHON = for name in $(PYTHON) python3.14 python3.13 python3.12 python3.11 
     if "$$name" -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; \
     then command -v "$$name"; break; fi; done
 
+# Containers often forbid bytecode. Then each of the many interpreters that the tests start would compile the package.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
 .PHONY: help test test-types test-agents lint check format coverage stress bench bench-contention bench-rivals bench-merge bench-semantics bench-hooks bench-exec bench-starting bench-claims publish demo build lock clean
 .SILENT:

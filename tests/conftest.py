@@ -13,6 +13,10 @@ from tests.patience import PATIENCE_SECONDS
 
 from commonhold.workspace import parse_trials
 
+# Containers often forbid bytecode. Then each of the many interpreters that the tests start would compile the package.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
+
 pytest_plugins = ("tests.services.fixtures",)
 
 # Speed varies on shared machines: the timeout of pytest is the only deadline.
