@@ -65,10 +65,11 @@ coverage: $(STAMP) ## Run all tests and measure the branches they take
 	$(PY) -m coverage report --fail-under=100 \
 	  --include='src/commonhold/domain/*,src/commonhold/regions/*,src/commonhold/semantics/*'
 
-stress: $(STAMP) ## Eight processes, 200 commits each, killed at random; other losses of power; then the properties, looked at harder
+stress: $(STAMP) ## Eight processes, 200 commits each, killed at random; other losses of power; then everything that `make test` samples
 	COMMONHOLD_STRESS_COMMITS=200 $(PY) -m pytest -q $(ARGS) tests/e2e/test_stress.py
 	COMMONHOLD_CRASH_SEED=$$(date +%s) $(PY) -m pytest -q $(ARGS) tests/crashes
-	$(PY) -m pytest -n 2 -q --hypothesis-profile=stress --timeout=3600 $(ARGS) tests/model tests/unit
+	$(PY) -m pytest -n 2 -q --hypothesis-profile=stress --timeout=3600 $(ARGS) \
+	  tests/model tests/unit tests/contract tests/sim tests/history tests/habits tests/spin
 
 bench: $(STAMP) ## Measure speed
 	$(PY) -m bench.run $(ARGS)

@@ -150,12 +150,12 @@ def asking(folder: Path) -> Iterator[Figure]:
     yield Figure("commonhold leases against an interpreter", ratio, "ratio")
 
 
-def deciding(folder: Path, chosen: Loopback) -> list[float]:
+def deciding(folder: Path, chosen: Loopback, edits: int = EDITS) -> list[float]:
     """Edits of a file, each with the hooks before and after it: seconds of the hooks before, which decide."""
     file, spent = folder / "a.py", []
     with closing(Caller(chosen.port, chosen.token)) as caller:
         caller.post(payload(folder, "SessionStart", source="startup"))
-        for number in range(EDITS):
+        for number in range(edits):
             old, new = f"value + {number % FUNCTIONS}\n", f"value + {number % FUNCTIONS}\n    # {number}\n"
             edit = {"file_path": str(file), "old_string": old, "new_string": new}
             call = {"tool_name": "Edit", "tool_input": edit, "tool_use_id": f"call-{number}"}

@@ -20,9 +20,14 @@ sys.dont_write_bytecode = False
 pytest_plugins = ("tests.services.fixtures",)
 
 # Speed varies on shared machines: the timeout of pytest is the only deadline.
-# The suite looks at the same examples each time: what fails is due to the change. `make stress` looks for new ones.
+# The suite looks at the same few examples each time: a failure is due to the change. `make stress` looks for new ones.
 settings.register_profile(
-    "suite", deadline=None, print_blob=True, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+    "suite",
+    max_examples=40,
+    deadline=None,
+    print_blob=True,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.too_slow],
 )
 settings.register_profile(
     "stress", settings.get_profile("suite"), derandomize=False, max_examples=2_000, stateful_step_count=200

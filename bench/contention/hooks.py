@@ -15,18 +15,19 @@ SOURCE: Final = "def f{0}(value: int) -> int:\n    return value + {0}\n\n\nclass
 
 @dataclass(frozen=True)
 class Sizes:
-    """How many files there are."""
+    """How many files there are, and how many edits are decided on."""
 
     files: int = 20_000
+    edits: int = hooks.EDITS
 
 
-QUICK: Final = Sizes(100)
+QUICK: Final = Sizes(100, 5)
 
 
 def measure(sizes: Sizes) -> list[Figure]:
     """All figures."""
     with hooks.served(lambda folder: _fill(folder, sizes.files)) as (folder, chosen):
-        spent = hooks.deciding(folder, chosen)
+        spent = hooks.deciding(folder, chosen, sizes.edits)
     return [
         Figure("files", sizes.files, "files"),
         at_most("hook before an edit, over HTTP: median", median(spent) * 1e3, "ms", 10),

@@ -25,7 +25,7 @@ class Sizes:
     rounds: int = 2
 
 
-QUICK: Final = Sizes((1, 2), ("body", "contract"), LAYOUTS[:1], 4, 1)
+QUICK: Final = Sizes((1, 2), ("contract",), LAYOUTS[:1], 4, 1)
 
 
 def measure(sizes: Sizes) -> list[Figure]:

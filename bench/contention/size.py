@@ -1,6 +1,7 @@
 """A commit in a large file of a real package, against `ast.parse` and `compile` of that file in the same run.
 
-The package is mypy, which the development environment has: its files nearest to 1,000 and 10,000 lines.
+The package is mypy, which the development environment has: its files nearest to 1,000 and 10,000 lines. A quick run
+takes click, which has fewer files.
 """
 
 import ast
@@ -22,51 +23,56 @@ from bench.processes import cpu_seconds
 from bench.reporting import Figure, at_most, seconds
 from commonhold import Changeset, Edit, Op
 
-PACKAGE: Final = "mypy"
 CALLERS: Final = 20
 LONGEST_FUNCTION: Final = 80
 
 
 @dataclass(frozen=True)
 class Sizes:
-    """`goals`: for each size of a file, in lines, what a body edit may cost against parsing and compiling the file."""
+    """Where a commit is measured, and how often.
+
+    `goals`: for each size of a file, in lines, the most that a body edit may cost, in times of parsing and compiling
+    the file. A commit of each kind is measured `rounds` times.
+    """
+
+    package: str = "mypy"
 
     goals: Sequence[tuple[int, float]] = ((1_000, 1.0), (10_000, 0.3))
     rounds: int = 30
 
 
-QUICK: Final = Sizes(((1_000, 1.0),), 3)
+QUICK: Final = Sizes("click", ((1_000, 1.0),), 3)
 CONTRACT_GOAL: Final = 3.0
 
 
 def measure(sizes: Sizes) -> list[Figure]:
     """All figures."""
-    return [figure for lines, goal in sizes.goals for figure in _of_file(_nearest(lines), lines, goal, sizes.rounds)]
+    return [figure for lines, goal in sizes.goals for figure in _of_file(sizes.package, lines, goal, sizes.rounds)]
 
 
-def _package() -> Path:
-    found = find_spec(PACKAGE)
-    assert found is not None, f"{PACKAGE} is not installed"
-    assert found.origin is not None, f"{PACKAGE} has no folder"
+def _folder(package: str) -> Path:
+    found = find_spec(package)
+    assert found is not None, f"{package} is not installed"
+    assert found.origin is not None, f"{package} has no folder"
     return Path(found.origin).parent
 
 
-def _nearest(lines: int) -> str:
-    """The module of the package whose number of lines is nearest, and that has a function to give a parameter to."""
+def _nearest(folder: Path, lines: int) -> str:
+    """The module of a package whose number of lines is nearest, and that has a function to give a parameter to."""
     known = {
-        path.name: path.read_bytes().count(b"\n") for path in sorted(_package().glob("*.py")) if _with_parameters(path)
+        path.name: path.read_bytes().count(b"\n") for path in sorted(folder.glob("*.py")) if _with_parameters(path)
     }
     return min(known, key=lambda name: abs(known[name] - lines))
 
 
-def _lay_out(name: str, root: Path) -> None:
+def _lay_out(package: str, name: str, root: Path) -> None:
     """Write the package, and callers of one of the file's functions in files of their own."""
-    folder = root / PACKAGE
-    shutil.copytree(_package(), folder, ignore=shutil.ignore_patterns("*.so", "*.pyc", "typeshed", "test"))
+    folder = root / package
+    shutil.copytree(_folder(package), folder, ignore=shutil.ignore_patterns("*.so", "*.pyc", "typeshed", "test"))
     function = _with_parameters(folder / name)[0]
     taken = ", ".join(f"value.a{number}" for number in range(len(function.args.args)))
     for number in range(CALLERS):
-        text = f"from {PACKAGE}.{name[:-3]} import {function.name}\n\n\n"
+        text = f"from {package}.{name[:-3]} import {function.name}\n\n\n"
         text += f"def use_{number}(value):\n    return {function.name}({taken})\n"
         (folder / f"caller{number}.py").write_text(text)
     (root / "commonhold.toml").write_text('types = "on"\nsuspicion = "notice"\n')
@@ -112,14 +118,14 @@ def _bodies(source: bytes) -> list[str]:
     return [name for name in names if names.count(name) == 1]
 
 
-def _of_file(name: str, lines: int, goal: float, rounds: int) -> Iterator[Figure]:
-    label = f"{lines:,} lines"
-    with repository(partial(_lay_out, name)) as root:
-        source = (root / PACKAGE / name).read_bytes()
-        yield Figure(f"{label}: lines of {PACKAGE}/{name}", source.count(b"\n"), "lines")
+def _of_file(package: str, lines: int, goal: float, rounds: int) -> Iterator[Figure]:
+    label, name = f"{lines:,} lines", _nearest(_folder(package), lines)
+    with repository(partial(_lay_out, package, name)) as root:
+        source = (root / package / name).read_bytes()
+        yield Figure(f"{label}: lines of {package}/{name}", source.count(b"\n"), "lines")
         with commonhold.open(str(root), agent="writer", daemon=True) as hold:
-            writer = _Writer(root, hold, f"{PACKAGE}/{name}")
-            bodies, function = _bodies(source), _with_parameters(root / PACKAGE / name)[0].name
+            writer = _Writer(root, hold, f"{package}/{name}")
+            bodies, function = _bodies(source), _with_parameters(root / package / name)[0].name
             body = writer.against_compiling(lambda number: writer.body(bodies[number % len(bodies)], number), rounds)
             yield from _figures(f"{label}: body", body, goal)
             contract = writer.against_compiling(lambda number: writer.contract(function, number), rounds)

@@ -1,4 +1,8 @@
-"""The table of everyday commands: `table.txt`, read."""
+"""The table of everyday commands: `table.txt`, read.
+
+`make test` runs each row in at least one state, and each state with each kind of row; `make stress` runs every row in
+every state. `is_chosen` in `test_habits.py` is the rule.
+"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

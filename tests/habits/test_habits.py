@@ -1,7 +1,8 @@
 """An agent that disturbs nobody notices nothing: what a command does with us is what it does without us.
 
 Each command of the table is run in a plain copy of a project, and in one that is served: alone, while another holds a
-file that the command does not touch, and while another holds one that it writes.
+file that the command does not touch, and while another holds one that it writes; as a user, as root, and as a user who
+may make no namespaces. `make test` runs the part of these nine states that `is_chosen` chooses, `make stress` all.
 """
 
 import posixpath
@@ -10,9 +11,11 @@ import shutil
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from functools import cache
+from itertools import product
 from typing import Final
 
 import pytest
+from tests.effort import is_stress
 from tests.habits import project
 from tests.habits.lives import MODES, PROGRAMS, Done, HookedClaude, InClaude, Life, Served, served
 from tests.habits.table import TABLE, Row
@@ -42,8 +45,8 @@ READ: Final = "src/app.py"
 HOLDER, TASK = "two", "rename what it adds up"
 NEXT: Final = re.compile(r"(?s)\b\d+ (?:s|min|h)\b.*\b[Nn]ext: ")
 """For how long it is held, and what to do."""
-EVERY: Final = 5
-"""In so many rows a mode that makes no difference to who holds nothing is tried once."""
+STATES: Final = ("held", "alone", "elsewhere")
+"""What another holds while a command runs: a file that it writes or reads, nothing, or a file that it leaves alone."""
 KINDS: Final = ((InClaude, "bare"), (HookedClaude, "ours"))
 IN_CLAUDE: Final = frozenset(
     {
@@ -52,22 +55,32 @@ IN_CLAUDE: Final = frozenset(
         *("git add and commit", "git switch -c", "git stash", "git merge"),
     }
 )
-in_claude: Final = pytest.mark.parametrize(
-    "row", [row for row in TABLE if row.name in IN_CLAUDE], ids=lambda row: row.name.replace(" ", "-")
-)
 Lives = Callable[[str], tuple[Callable[[str], Done], Served]]
 
 
-def tried(mode: str, at: int) -> bool:
-    """Whether a row is tried in all states: modes differ in what keeps a command from what is held, and hardly else."""
-    return mode == next(iter(MODES)) or at % EVERY == 0
+def is_chosen(row: Row, mode: str, state: str) -> bool:
+    """Return whether `make test` runs a row in a mode and a state.
+
+    Each row has one mode, and is run while another holds what it writes; one row in three is also run alone, and one
+    in three while another works elsewhere. Rows that write a file that could be held and rows that write none are
+    counted apart: each of these kinds meets each state in each mode.
+    """
+    at = [each for each in TABLE if bool(each.held) is bool(row.held)].index(row)
+    turn, number = divmod(at, len(MODES))
+    return [*MODES][number] == mode and state in (STATES[0], STATES[turn % len(STATES)])
 
 
-def cases(*, are_all: bool) -> pytest.MarkDecorator:
-    """The rows, in each mode."""
-    found = [(row, mode) for mode in MODES for at, row in enumerate(TABLE) if are_all or tried(mode, at)]
+def cases(state: str) -> pytest.MarkDecorator:
+    """Return the rows, in each mode, that are run in a state."""
+    found = [(row, mode) for mode in MODES for row in TABLE if is_stress() or is_chosen(row, mode, state)]
     names = [f"{row.name}, {mode}".replace(" ", "-") for row, mode in found]
     return pytest.mark.parametrize(("row", "mode"), found, ids=names)
+
+
+def in_claude(every: int) -> pytest.MarkDecorator:
+    """Return the rows that are run by Claude Code; `make test` takes one in `every`."""
+    rows = [row for row in TABLE if row.name in IN_CLAUDE][:: 1 if is_stress() else every]
+    return pytest.mark.parametrize("row", rows, ids=lambda row: row.name.replace(" ", "-"))
 
 
 @pytest.fixture(scope="session")
@@ -138,13 +151,20 @@ def test_the_table_is_long_and_names_each_row_once() -> None:
     assert len({row.name for row in TABLE}) == len(TABLE) > 100
 
 
-@cases(are_all=False)
+def test_each_row_is_chosen_and_each_kind_of_row_in_each_state_and_mode() -> None:
+    chosen = {(row, state, mode) for row in TABLE for state in STATES for mode in MODES if is_chosen(row, mode, state)}
+    assert {row for row, *_ in chosen} == set(TABLE)
+    kinds = {(bool(row.held), state, mode) for row, state, mode in chosen}
+    assert kinds == {*product((True, False), STATES, MODES)}
+
+
+@cases("alone")
 def test_alone(row: Row, mode: str, lives: Lives) -> None:
     bare, ours = lives(mode)
     assert_same(ours.do(row.line), bare(row.line))
 
 
-@cases(are_all=False)
+@cases("elsewhere")
 def test_while_another_works_elsewhere(row: Row, mode: str, lives: Lives) -> None:
     bare, ours = lives(mode)
     wanted = bare(row.line)
@@ -152,13 +172,13 @@ def test_while_another_works_elsewhere(row: Row, mode: str, lives: Lives) -> Non
         assert_same(ours.do(row.line), wanted)
 
 
-@in_claude
+@in_claude(every=3)
 def test_alone_in_claude_code(row: Row, claudes: tuple[InClaude, HookedClaude]) -> None:
     bare, ours = claudes
     assert_same(ours.do(row.line), bare.do(row.line))
 
 
-@in_claude
+@in_claude(every=1)
 def test_while_another_holds_what_claude_code_writes(row: Row, claudes: tuple[InClaude, HookedClaude]) -> None:
     bare, ours = claudes
     with held(ours, row.held or READ):
@@ -166,7 +186,7 @@ def test_while_another_holds_what_claude_code_writes(row: Row, claudes: tuple[In
     assert_kept(row, done, bare.do(row.line), ours)
 
 
-@cases(are_all=True)
+@cases("held")
 def test_while_another_holds_what_it_reads_or_writes(row: Row, mode: str, lives: Lives) -> None:
     bare, ours = lives(mode)
     wanted = bare(row.line)

@@ -8,10 +8,10 @@ from typing import Any, Protocol
 from uuid import uuid4
 
 import pytest
-from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule, run_state_machine_as_test
 from tests.contract.rigs import MemoryRig, SqliteRig, postgres_rig, redis_rig
+from tests.effort import examples
 from tests.model.naive_leases import ATOMS, Claim, Town
 from tests.services.postgres_server import Database
 from tests.services.redis_server import RedisServer
@@ -383,8 +383,7 @@ def verdict(outcome: Any) -> str:
 
 def check(make_rig: Callable[[], OpenRig], share: float) -> None:
     """Look for a story that a store tells otherwise than the model; `share` is how much of the usual effort it gets."""
-    effort = settings(max_examples=max(1, int(settings().max_examples * share)))
-    run_state_machine_as_test(lambda: Agents(make_rig()), settings=effort)  # type: ignore[arg-type]
+    run_state_machine_as_test(lambda: Agents(make_rig()), settings=examples(share))  # type: ignore[arg-type]
 
 
 def test_in_memory() -> None:

@@ -8,8 +8,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from hypothesis import event, given, settings
+from hypothesis import event, given
 from hypothesis import strategies as st
+from tests.effort import examples
 from tests.fakes import CountingIds, FakeClock
 
 from commonhold.api.service import Service
@@ -140,7 +141,7 @@ def shop() -> Iterator[tuple[Path, dict[str, Service]]]:
 
 
 @given(wishes, wishes)
-@settings(max_examples=150)
+@examples(1.5)
 def test_both_sides_are_there_or_the_second_is_refused(first: Wish, second: Wish) -> None:
     with shop() as (path, services):
         bases = {key: services["one"].read(key)[0].hash for key in (PATH, FUNCTION)}

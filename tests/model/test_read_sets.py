@@ -8,6 +8,7 @@ from pathlib import Path
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
+from tests.effort import examples
 from tests.fakes import CountingIds, FakeClock
 
 from commonhold.api.service import Service
@@ -161,4 +162,4 @@ class Readers(RuleBasedStateMachine):
 
 
 TestReaders = Readers.TestCase
-TestReaders.settings = settings(max_examples=settings().max_examples // 4, stateful_step_count=20)
+TestReaders.settings = settings(examples(0.25), stateful_step_count=20)

@@ -5,9 +5,9 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+from tests.effort import examples
 from tests.fakes import CountingIds, FakeClock
 from tests.model.naive import HEADER, Held, Model, function
 
@@ -289,4 +289,4 @@ class Agents(RuleBasedStateMachine):
 
 
 TestAgents = Agents.TestCase
-TestAgents.settings = settings(max_examples=settings().max_examples // 2)
+TestAgents.settings = examples(0.5)

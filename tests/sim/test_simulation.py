@@ -1,12 +1,14 @@
 """Thousands of seeded runs, each of which must be right at every step; and defects, each of which must be found.
 
-`COMMONHOLD_SIM_RUNS` says how many runs (10,000), `COMMONHOLD_SIM_SEED` that it is one, whose story is printed.
+`make test` makes 2,000 runs, `make stress` 10,000. `COMMONHOLD_SIM_RUNS` sets another number; `COMMONHOLD_SIM_SEED`
+makes the single run of that seed and prints its story.
 """
 
 import os
 from collections import Counter
 
 import pytest
+from tests.effort import is_stress
 from tests.sim.mutants import MUTANTS
 from tests.sim.simulation import simulate
 
@@ -22,7 +24,7 @@ from commonhold.kernel.events import (
 )
 
 SEED = os.environ.get("COMMONHOLD_SIM_SEED")
-RUNS = int(os.environ.get("COMMONHOLD_SIM_RUNS", "10000"))
+RUNS = int(os.environ.get("COMMONHOLD_SIM_RUNS", "10000" if is_stress() else "2000"))
 PARTS = [range(part, RUNS, 20) for part in range(20)]
 FOUND_WITHIN = 1000
 OF_FILES = {Committed, CommitRefused, CommitUndone, DebtWaived, StateReset}

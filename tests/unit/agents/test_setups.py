@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.effort import examples
 from tests.unit.agents.test_json_entries import TEXTS as JSON_TEXTS
 
 from commonhold.agents import claude, codex, copilot, cursor, gemini, opencode, vscode
@@ -52,7 +53,7 @@ def test_a_piece_makes_its_file_and_takes_it_away(name: str, piece: Piece) -> No
     assert piece.take(made) is None
 
 
-@settings(max_examples=15)
+@examples(0.15)
 @given(JSON_TEXTS, st.sampled_from([piece for _, piece in pieces() if isinstance(piece, JsonPiece)]))
 def test_a_users_json_is_as_it_was_afterwards(text: str, piece: JsonPiece) -> None:
     try:

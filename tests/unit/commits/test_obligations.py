@@ -7,8 +7,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.effort import examples
 from tests.own_tools import Workshop
 from tests.scenarios.stage import Stage
 
@@ -63,7 +64,7 @@ steps = st.lists(
 
 
 @given(given=st.integers(0, 2), spare=st.integers(0, 1), in_one_file=st.booleans(), steps=steps)
-@settings(max_examples=25)
+@examples(0.25)
 def test_a_region_is_owed_for_just_as_long_as_what_was_changed_does_not_fit(
     given: int, spare: int, steps: list[tuple[int, int, str]], *, in_one_file: bool
 ) -> None:

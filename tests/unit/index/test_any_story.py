@@ -6,8 +6,9 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.effort import examples
 from tests.unit.index.rig import Rig
 
 FOLDERS = ("", "a/", "a/b/", "c/", "build/", "c/node_modules/")
@@ -76,7 +77,7 @@ def track(rig: Rig, what: str, path: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("has_git", [True, False])
-@settings(max_examples=40)
+@examples(0.4)
 @given(stories=st.lists(stories, max_size=3))
 def test_the_library_is_what_is_there(stories: list[list[tuple[str, ...]]], *, has_git: bool) -> None:
     with tempfile.TemporaryDirectory() as folder:

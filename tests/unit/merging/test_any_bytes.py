@@ -7,8 +7,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.effort import examples
 from tests.unit.code.regions.modules import ANY_BYTES
 from tests.unit.merging.cases import NAMES, load
 from tests.unit.merging.laws import check_laws
@@ -22,13 +23,13 @@ ROOT = Path(__file__).parents[3]
 
 
 @given(ANY_BYTES, ANY_BYTES, ANY_BYTES, PATHS)
-@settings(max_examples=120)
+@examples(1.2)
 def test_any_bytes_have_an_answer(base: bytes, ours: bytes, theirs: bytes, path: str) -> None:
     check_laws(base, ours, theirs, path)
 
 
 @given(st.lists(st.sampled_from([b"a\n", b"b\n", b"c\r\n", b"\n", b"d", b"e\n"]), max_size=8), st.data(), PATHS)
-@settings(max_examples=150)
+@examples(1.5)
 def test_lines_that_are_cut_and_pasted_have_an_answer(lines: list[bytes], data: st.DataObject, path: str) -> None:
     def version() -> bytes:
         start = data.draw(st.integers(0, len(lines)))

@@ -2,8 +2,9 @@
 
 from collections.abc import Sequence
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.effort import examples
 from tests.unit.merging.laws import check_candidates, check_laws, check_nothing_lost
 from tests.unit.merging.programs import EDITS, PROGRAMS, Lines, compiles, edited, names_of
 
@@ -19,7 +20,7 @@ def versions_of(program: Lines, ours: Edits, theirs: Edits) -> tuple[bytes, byte
 
 
 @given(PROGRAMS, EDITS, EDITS)
-@settings(max_examples=150)
+@examples(1.5)
 def test_the_laws_hold_and_what_is_proven_has_everything_once(program: Lines, mine: Edits, others: Edits) -> None:
     base, ours, theirs = versions_of(program, mine, others)
     answer = check_laws(base, ours, theirs, "program.py")
@@ -30,7 +31,7 @@ def test_the_laws_hold_and_what_is_proven_has_everything_once(program: Lines, mi
 
 
 @given(PROGRAMS, EDITS, EDITS)
-@settings(max_examples=60)
+@examples(0.6)
 def test_line_ends_are_kept(program: Lines, mine: Edits, others: Edits) -> None:
     plain = versions_of(program, mine, others)
     answer = merge(*plain, "program.py")
@@ -45,7 +46,7 @@ def test_line_ends_are_kept(program: Lines, mine: Edits, others: Edits) -> None:
 
 
 @given(program=PROGRAMS, mine=EDITS, others=EDITS, ours_too=st.booleans())
-@settings(max_examples=60)
+@examples(0.6)
 def test_a_file_without_a_last_line_end_gets_none(
     program: Lines, mine: Edits, others: Edits, *, ours_too: bool
 ) -> None:
@@ -63,7 +64,7 @@ def test_a_file_without_a_last_line_end_gets_none(
     EDITS,
     st.sampled_from([b"\xef\xbb\xbf", b"# coding: latin-1\nnote = '\xe9'\n", b"#!/bin/python\n"]),
 )
-@settings(max_examples=60)
+@examples(0.6)
 def test_what_a_file_begins_with_is_kept(program: Lines, mine: Edits, others: Edits, head: bytes) -> None:
     base, ours, theirs = (head + text for text in versions_of(program, mine, others))
     answer = merge(base, ours, theirs, "program.py")
@@ -74,7 +75,7 @@ def test_what_a_file_begins_with_is_kept(program: Lines, mine: Edits, others: Ed
 
 
 @given(PROGRAMS, EDITS, EDITS)
-@settings(max_examples=40)
+@examples(0.4)
 def test_candidates_are_few_and_past_the_gate(program: Lines, mine: Edits, others: Edits) -> None:
     base, ours, theirs = versions_of(program, mine, others)
     answer = merge(base, ours, theirs, "program.py")

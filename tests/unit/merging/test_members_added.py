@@ -1,8 +1,9 @@
 """Both sides add members to one container: never proven with a name twice, and proven where all names differ."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.effort import examples
 
 from commonhold.merging.merge import merge
 from commonhold.merging.verdict import Proven
@@ -45,7 +46,7 @@ def text(name: str, added: list[tuple[int, str]], value: int) -> bytes:
 
 
 @pytest.mark.parametrize("name", CONTAINERS)
-@settings(max_examples=12)
+@examples(0.12)
 @given(mine=ADDED, others=ADDED, is_alike=st.booleans())
 def test_members_added_by_both_sides(
     name: str, mine: list[tuple[int, str]], others: list[tuple[int, str]], *, is_alike: bool

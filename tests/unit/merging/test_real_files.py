@@ -5,8 +5,9 @@ from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.effort import examples
 from tests.unit.merging.laws import check_candidates, check_laws, check_nothing_lost
 from tests.unit.merging.programs import EDITS, compiles, edited, names_of
 
@@ -38,7 +39,7 @@ def test_there_are_real_files() -> None:
 
 
 @given(versions())
-@settings(max_examples=40)
+@examples(0.4)
 def test_the_laws_hold_on_real_files(edits: tuple[bytes, bytes, bytes]) -> None:
     base, ours, theirs = edits
     answer = check_laws(base, ours, theirs, "module.py")
@@ -49,7 +50,7 @@ def test_the_laws_hold_on_real_files(edits: tuple[bytes, bytes, bytes]) -> None:
 
 
 @given(versions())
-@settings(max_examples=12)
+@examples(0.12)
 def test_candidates_for_real_files_are_few_and_past_the_gate(edits: tuple[bytes, bytes, bytes]) -> None:
     answer = merge(*edits, "module.py")
     if isinstance(answer, Unproven):

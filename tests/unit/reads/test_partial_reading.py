@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.effort import examples
 from tests.own_tools import Hand, Workshop, workshop
 
 from commonhold.kernel.answers import RegionHash
@@ -95,7 +96,7 @@ def seen(lines: set[int], region: str) -> bool:
     return STANDS_ON[region] <= lines
 
 
-@settings(max_examples=50)
+@examples(0.5)
 @given(
     st.lists(windows, min_size=1, max_size=6),
     st.sampled_from(REGIONS),

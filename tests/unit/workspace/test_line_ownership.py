@@ -1,8 +1,9 @@
 """Whose a change is: whatever sessions do to a file, the part of each holds its own lines and nobody else's."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.effort import examples
 
 from commonhold.workspace.line_ownership import OUTSIDE, Inseparable, Step, Version, authors_of
 
@@ -44,7 +45,7 @@ def test_a_part_holds_the_lines_of_its_holder_alone(story: tuple[list[Step], byt
             assert {line for line in lines_of(now) if line.startswith(holder)} <= new
 
 
-@settings(max_examples=40)
+@examples(0.4)
 @given(stories(), st.permutations(HOLDERS[:-1]))
 def test_who_commits_one_after_the_other_commits_all_and_nothing_twice(
     story: tuple[list[Step], bytes], order: list[str]

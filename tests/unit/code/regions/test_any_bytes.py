@@ -4,8 +4,9 @@ from pathlib import Path
 from typing import Final
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.effort import examples
 from tests.unit.code.regions.checks import check_map, spliced
 
 from commonhold.code.regions.discover import discover, rediscover
@@ -56,7 +57,7 @@ ANY_BYTES: Final = st.binary(max_size=200) | st.lists(st.sampled_from(_FRAGMENTS
 
 
 @given(st.sampled_from(_paths()), ANY_BYTES)
-@settings(max_examples=400)
+@examples(4)
 def test_any_bytes_are_tiled_in_any_language(path: str, source: bytes) -> None:
     found = discover(source, path)
     check_map(found)
@@ -74,7 +75,7 @@ def _check_keys(found: RegionMap) -> None:
 
 @pytest.mark.parametrize("name", sorted(_CASES))
 @given(data=st.data())
-@settings(max_examples=60)
+@examples(0.6)
 def test_bytes_that_are_nearly_of_a_language_are_tiled(name: str, data: st.DataObject) -> None:
     before = data.draw(_nearly(name))
     source = data.draw(_nearly(name))
@@ -89,7 +90,7 @@ def test_bytes_that_are_nearly_of_a_language_are_tiled(name: str, data: st.DataO
 
 @pytest.mark.parametrize("name", sorted(_CASES))
 @given(data=st.data())
-@settings(max_examples=40)
+@examples(0.4)
 def test_a_region_replaced_by_its_own_text_changes_no_byte(name: str, data: st.DataObject) -> None:
     path = next(each for each in _paths() if discover(_CASES[name][0], each).language == name)
     before = discover(data.draw(_nearly(name)), path)
@@ -105,7 +106,7 @@ def test_a_region_replaced_by_its_own_text_changes_no_byte(name: str, data: st.D
 
 @pytest.mark.parametrize("name", sorted(_CASES))
 @given(data=st.data())
-@settings(max_examples=40)
+@examples(0.4)
 def test_a_deleted_definition_takes_nothing_with_it(name: str, data: st.DataObject) -> None:
     path = next(each for each in _paths() if discover(_CASES[name][0], each).language == name)
     before = discover(data.draw(_nearly(name)), path)

@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from typing import Final
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
+from tests.effort import examples
 from tests.unit.code.regions.checks import insert, region, replace, spliced
 from tests.unit.code.regions.modules import FRAGMENTS, MODULES
 
@@ -227,7 +228,7 @@ def _edit(draw: st.DrawFn, before: RegionMap) -> RegionEdit:
 
 
 @given(MODULES, st.data())
-@settings(max_examples=400)
+@examples(4)
 def test_what_is_shown_to_compile_does(source: bytes, data: st.DataObject) -> None:
     before = discover(HEAD + source)
     assume(any(each.is_definition for each in before.regions) and problem_in(before.source, "a.py") is None)

@@ -4,8 +4,9 @@ import ast
 import re
 from typing import Final
 
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
+from tests.effort import examples
 from tests.unit.code.regions.checks import BODIES, HEADERS, check_map, spliced
 from tests.unit.code.regions.modules import ANY_BYTES, FRAGMENTS, MODULES, NEARLY
 
@@ -67,7 +68,7 @@ def _changed(draw: st.DrawFn, source: bytes) -> bytes:
 
 
 @given(MODULES | NEARLY, st.data())
-@settings(max_examples=200)
+@examples(2)
 def test_rediscovery_is_discovery(source: bytes, data: st.DataObject) -> None:
     found = discover(source)
     for _ in range(4):
@@ -165,7 +166,7 @@ def _substance(source: bytes) -> list[bytes]:
 
 
 @given(MODULES, st.data())
-@settings(max_examples=200)
+@examples(2)
 def test_insert_then_delete_gives_back_the_substance(source: bytes, data: st.DataObject) -> None:
     before = discover(source)
     result, after, found = spliced(before, data.draw(_insert(before)))
@@ -201,7 +202,7 @@ def _edits(draw: st.DrawFn, found: RegionMap) -> list[RegionEdit]:
 
 
 @given(MODULES, st.data())
-@settings(max_examples=300)
+@examples(3)
 def test_in_scope_means_that_all_else_is_still_there(source: bytes, data: st.DataObject) -> None:
     """Any edits at all: refused, found out of scope, or every leaf that they do not name is as it was."""
     before = discover(source)

@@ -4,8 +4,9 @@ from pathlib import Path
 from typing import Final
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.effort import examples
 from tests.unit.code.regions.modules import ANY_BYTES, MODULES
 
 from commonhold.code.regions.discover import discover
@@ -102,7 +103,7 @@ def test_a_header_that_only_got_lines(old: str, new: str, *, grew: bool) -> None
     assert only_grew(before, after, canonical("file:a.py#@header")) is grew
 
 
-@settings(max_examples=50)
+@examples(0.5)
 @given(MODULES, MODULES)
 def test_what_is_not_named_is_as_it_was(old: bytes, new: bytes) -> None:
     """By the bytes alone: take away the regions that are named, and blank lines, and both files are the same."""
@@ -121,7 +122,7 @@ def rest(source: RegionMap, named_: list[Region | None]) -> list[bytes]:
     return [line.rstrip(b"\r") for line in text.split(b"\n") if line.strip(b" \t\r\x0c\x0b")]
 
 
-@settings(max_examples=50)
+@examples(0.5)
 @given(ANY_BYTES, ANY_BYTES, st.sampled_from(["a.py", "a.js", "a.md", "a.txt", "a.json"]))
 def test_any_bytes_have_an_answer(old: bytes, new: bytes, path: str) -> None:
     before, after = mapped(old, path), mapped(new, path)

@@ -7,9 +7,10 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests import strategies
+from tests.effort import examples
 from tests.services.pooler import Pooler
 from tests.services.postgres_server import Database
 
@@ -163,20 +164,20 @@ def run(houses: Houses, story: list[list[tuple[float, Once | None, Command[Any]]
 
 @pytest.mark.slow
 @given(story=stories)
-@settings(max_examples=40)
+@examples(0.4)
 def test_both_answer_the_same(common_database: Database, story: list[Any]) -> None:
     run(Houses(common_database.socket_url, TableRegistry), story)
 
 
 @pytest.mark.slow
 @given(story=stories)
-@settings(max_examples=40)
+@examples(0.4)
 def test_so_they_do_when_the_command_is_told_beforehand(common_database: Database, story: list[Any]) -> None:
     run(Houses(common_database.socket_url, PostgresRegistry), story)
 
 
 @pytest.mark.slow
 @given(story=stories)
-@settings(max_examples=20)
+@examples(0.2)
 def test_so_they_do_behind_a_pooler(common_database: Database, pooler: Pooler, story: list[Any]) -> None:
     run(Houses(pooler.url(common_database.name), TableRegistry), story)

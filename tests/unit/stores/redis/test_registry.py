@@ -5,7 +5,8 @@ from contextlib import closing
 from uuid import uuid4
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
+from tests.effort import examples
 from tests.services.redis_server import RedisServer
 from tests.strategies import keys, small_keys
 from tests.unit.stores.redis.agents import KEY, fence, grant, granted, whole_log, wish
@@ -166,7 +167,7 @@ def test_two_namespaces_know_nothing_of_each_other(redis_server: RedisServer, op
         grant(open_registry(redis_server.socket_url, name))
 
 
-@settings(max_examples=settings().max_examples // 2)
+@examples(0.5)
 @given(held=keys | small_keys, wanted=keys | small_keys)
 def test_keys_overlap_as_they_do_in_the_domain(worker_redis: RedisServer, held: Key, wanted: Key) -> None:
     near = {held, wanted, held.file, wanted.file, Key(FILE, held.path[:1], is_folder=True), Key(held.scheme, ())}

@@ -5,9 +5,9 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 import pytest
-from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
+from tests.effort import examples
 from tests.services.redis_server import RedisServer
 from tests.strategies import small_keys
 from tests.unit.stores.redis.twins import Twins
@@ -228,4 +228,4 @@ def test_the_same_is_decided(
     worker_redis: RedisServer, monkeypatch: pytest.MonkeyPatch, agents: type[Agents | Line]
 ) -> None:
     monkeypatch.setattr(agents, "url", worker_redis.socket_url)
-    run_state_machine_as_test(agents, settings=settings(max_examples=settings().max_examples * 2 // 5))
+    run_state_machine_as_test(agents, settings=examples(0.4))

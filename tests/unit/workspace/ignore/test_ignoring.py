@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from tests.e2e.cli_driver import git
+from tests.effort import examples
 
 from commonhold.config import load_settings
 from commonhold.workspace.git.process import Git
@@ -158,7 +159,7 @@ def tree() -> Iterator[tuple[Path, IgnoredPaths]]:
         yield Path(folder), ignored(Path(folder))
 
 
-@settings(max_examples=50)
+@examples(0.5)
 @given(rules=st.fixed_dictionaries({"": PATTERNS, "a/": PATTERNS, "a/b/": PATTERNS}), paths=st.lists(PATHS, min_size=1))
 def test_it_says_what_git_says(tree: tuple[Path, IgnoredPaths], rules: dict[str, list[str]], paths: list[str]) -> None:
     folder, found = tree
@@ -207,7 +208,7 @@ ODD_NAMES = st.sampled_from(
 ODD_PATHS = st.lists(ODD_NAMES, min_size=1, max_size=4).map("/".join)
 
 
-@settings(max_examples=150)
+@examples(1.5)
 @example(rules={".gitignore": ["a**/b"], "a/.gitignore": [], ".git/info/exclude": []}, paths=["a/a/b", "ab", "a/b"])
 @given(
     rules=st.fixed_dictionaries({".gitignore": LINES, "a/.gitignore": LINES, ".git/info/exclude": LINES}),
@@ -243,7 +244,7 @@ RULE_FILES = (".commonholdignore", ".gitignore", "a/.gitignore", ".git/info/excl
 NO_RULES: dict[str, list[str]] = {name: [] for name in RULE_FILES}
 
 
-@settings(max_examples=60)
+@examples(0.6)
 @example(rules=NO_RULES | {".commonholdignore": ["!a.x"]}, chosen=["*.x"])
 @example(rules=NO_RULES | {".commonholdignore": ["!b/"], ".gitignore": ["b/", "*.y"]}, chosen=[])
 @given(

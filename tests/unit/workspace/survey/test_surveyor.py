@@ -11,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.e2e.cli_driver import GIT
+from tests.effort import examples
 
 from commonhold.code.regions.region import hash_bytes
 from commonhold.workspace.git.process import Git
@@ -242,7 +243,7 @@ DEEDS = st.lists(
 )
 
 
-@settings(max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(examples(0.12), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(DEEDS, DEEDS)
 def test_any_story_is_told_as_two_copies_would_tell_it(
     tree: Watched, first: list[tuple[Deed, str, bytes]], then: list[tuple[Deed, str, bytes]]

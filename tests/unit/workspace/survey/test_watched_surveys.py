@@ -13,6 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.e2e.cli_driver import GIT
+from tests.effort import examples
 
 from commonhold.code.regions.region import hash_bytes
 from commonhold.machine import file_stamps
@@ -534,7 +535,7 @@ DEED = st.tuples(
 )
 
 
-@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(examples(0.25), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.lists(DEED, max_size=4), min_size=2, max_size=4))
 def test_any_story_is_told_as_looks_at_everything_tell_it(tree: Story, chapters: list[list[Deed]]) -> None:
     for deeds in chapters:
