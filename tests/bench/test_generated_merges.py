@@ -13,9 +13,12 @@ from bench.merging.generated.measure import Limits, Merged, of_file
 from bench.merging.generated.program import Program
 from bench.merging.generated.running import Ran, misbehaving, of_program
 from bench.merging.generated.showing import keep, table, tallied
+from tests.effort import is_stress
 from tests.unit.merging.mutants import pass_over_what_was_moved, see_no_interference, see_nothing_borne
 
-SEEDS = (7, 8)
+pytestmark = pytest.mark.slow
+
+SEEDS = (7, 8) if is_stress() else (7,)
 FEW = Limits(each_kind=2, most_edits=12, most_pairs=60)
 MANY = Limits(each_kind=4, most_edits=24, most_pairs=150, refused_share=0)
 ALWAYS_THERE: dict[str, Judge] = {"python": Typed(), "json": JSON, "yaml": YAML, "toml": TOML}

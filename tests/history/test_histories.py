@@ -17,6 +17,7 @@ from typing import Any
 
 import pytest
 from tests.e2e.daemon_process import Place as Repository
+from tests.effort import is_stress
 from tests.history.crew import Order
 from tests.history.record import Operation, Place, read
 from tests.history.rules import broken, fence_of, grants, is_exclusive, overlap
@@ -78,7 +79,8 @@ def _places(hold: commonhold.Commonhold, ticket: str) -> Iterator[Place]:
 def test_every_promise_is_kept(root: Path, tmp_path: Path, choices: Choices) -> None:
     notes = tmp_path / "notes"
     notes.mkdir()
-    order = Order(str(root), choices, str(notes), workers=8, killed=2, seconds=3.0, rounds=25, ttl_seconds=0.5, seed=1)
+    workers, seconds, rounds = (8, 3.0, 25) if is_stress() else (5, 1.5, 12)
+    order = Order(str(root), choices, str(notes), workers, 2, seconds, rounds, ttl_seconds=0.5, seed=1)
     run(order)
     history = read(notes)
     places = places_in_line(order, history)
