@@ -4,9 +4,12 @@ import ast
 import re
 import statistics
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
+
+pytestmark = pytest.mark.slow
 
 SOURCE = Path(__file__).parents[2] / "src"
 LONGEST, P90, MEDIAN, PARAMETERS = 70, 30, 10, 8
@@ -21,8 +24,11 @@ def files() -> Iterator[Path]:
     return SOURCE.rglob("*.py")
 
 
-def functions(tree: ast.AST) -> Iterator[Function]:
-    return (node for node in ast.walk(tree) if isinstance(node, Function))
+@cache
+def functions(file: Path) -> tuple[Function, ...]:
+    """Return the functions of a file; each file is parsed once for all tests."""
+    tree = ast.parse(file.read_text(encoding="utf-8"))
+    return tuple(node for node in ast.walk(tree) if isinstance(node, Function))
 
 
 def length(function: Function) -> int:
@@ -55,7 +61,7 @@ def offenders(is_over: Callable[[Function], bool]) -> list[str]:
     return [
         f"{file.relative_to(SOURCE)}:{function.lineno} {function.name}"
         for file in files()
-        for function in functions(ast.parse(file.read_text(encoding="utf-8")))
+        for function in functions(file)
         if is_over(function)
     ]
 
@@ -69,8 +75,7 @@ def test_no_function_takes_too_many_parameters() -> None:
 
 
 def test_most_functions_are_short() -> None:
-    trees = (ast.parse(file.read_text(encoding="utf-8")) for file in files())
-    lengths = [length(function) for tree in trees for function in functions(tree)]
+    lengths = [length(function) for file in files() for function in functions(file)]
     assert statistics.median(lengths) < MEDIAN
     assert statistics.quantiles(lengths, n=10)[-1] < P90
 
