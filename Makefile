@@ -18,7 +18,7 @@ FIND_PYTHON = for name in $(PYTHON) python3.14 python3.13 python3.12 python3.11 
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help test test-types test-agents lint check format coverage stress bench bench-contention bench-rivals bench-merge bench-semantics bench-hooks bench-exec bench-starting bench-claims publish demo build lock clean
+.PHONY: help quick test test-types test-agents lint check format coverage stress bench bench-contention bench-rivals bench-merge bench-semantics bench-hooks bench-exec bench-starting bench-claims publish demo build lock clean
 .SILENT:
 .DELETE_ON_ERROR:
 
@@ -27,6 +27,9 @@ help: ## List what make can do
 
 demo: $(STAMP) ## Show what Commonhold does, in a throw-away repository
 	$(VENV)/bin/commonhold demo
+
+quick: $(STAMP) ## Run the tests that are not marked slow, in about a minute
+	$(PY) -m pytest -n 2 -m "not slow" --hypothesis-profile=quick $(ARGS)
 
 test: $(STAMP) ## Run all tests
 	$(PY) -m tests.services
@@ -69,7 +72,7 @@ stress: $(STAMP) ## Eight processes, 200 commits each, killed at random; other l
 	COMMONHOLD_STRESS_COMMITS=200 $(PY) -m pytest -q $(ARGS) tests/e2e/test_stress.py
 	COMMONHOLD_CRASH_SEED=$$(date +%s) $(PY) -m pytest -q $(ARGS) tests/crashes
 	$(PY) -m pytest -n 2 -q --hypothesis-profile=stress --timeout=3600 $(ARGS) \
-	  tests/model tests/unit tests/contract tests/sim tests/history tests/habits tests/spin
+	  tests/model tests/unit tests/contract tests/sim tests/history tests/habits tests/spin tests/bench/test_generated_merges.py
 
 bench: $(STAMP) ## Measure speed
 	$(PY) -m bench.run $(ARGS)

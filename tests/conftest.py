@@ -1,11 +1,13 @@
-"""What every test shares: how hard Hypothesis looks, and that no test leaves a process behind."""
+"""What every test shares: how hard Hypothesis looks, which tests are slow, and that no test leaves a process behind."""
 
 import os
+import re
 import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import Final
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -32,12 +34,24 @@ settings.register_profile(
 settings.register_profile(
     "stress", settings.get_profile("suite"), derandomize=False, max_examples=2_000, stateful_step_count=200
 )
+settings.register_profile("quick", settings.get_profile("suite"), max_examples=10)
 settings.load_profile("suite")
+
+QUICK: Final = "not slow"
+"""The expression by which `make quick` selects tests."""
+WHOLLY_SLOW: Final = re.compile(r"^pytestmark = (?:\[[^]]*)?pytest\.mark\.slow\b", re.MULTILINE)
+"""What marks all tests of a file as slow."""
 
 # A test that wants a daemon says so, and ends it.
 os.environ["COMMONHOLD_DAEMON"] = "off"
 # A test that wants a type checker to be asked says so: starting one takes longer than most tests.
 os.environ["COMMONHOLD_TYPES"] = "off"
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Skip files whose tests are all slow in `make quick`: loading them takes longer than running many others."""
+    is_left_out = config.option.markexpr == QUICK and collection_path.name.startswith("test_")
+    return True if is_left_out and WHOLLY_SLOW.search(collection_path.read_text(encoding="utf-8")) else None
 
 
 @pytest.fixture(scope="session", autouse=True)

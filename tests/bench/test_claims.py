@@ -1,6 +1,10 @@
 """The bench of claims works, at sizes that show no more than that."""
 
+import pytest
+
 from bench import claims
+
+pytestmark = pytest.mark.slow
 
 
 def test_races_have_one_winner_each() -> None:

@@ -19,6 +19,8 @@ from commonhold.kernel.refusals import Refusal
 from commonhold.kernel.write_slots import SLOT_SECONDS
 from commonhold.stores.memory.store import MemoryStore
 
+pytestmark = pytest.mark.slow
+
 ROUNDS, AT_ONCE = 4, 5
 
 

@@ -14,6 +14,8 @@ from commonhold.agents.hook_events import Caller, Stance, Swap
 from commonhold.agents.runtime import editing
 from commonhold.kernel.options import IDLE_SECONDS, Options
 
+pytestmark = pytest.mark.slow
+
 SOURCE = "def f():\n    return 1\n\n\ndef g():\n    return 2\n"
 TEN, TWENTY = Swap("a.py", "return 1\n", "return 10\n"), Swap("a.py", "return 2\n", "return 20\n")
 HOUR = 3600.0

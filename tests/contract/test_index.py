@@ -1,5 +1,6 @@
 """The index against the fold: whatever happens, both add up to the same."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests import strategies
@@ -19,6 +20,8 @@ from commonhold.kernel.values import Version
 from commonhold.leases.decide import decide
 from commonhold.stores.memory.deadlines import Deadlines
 from commonhold.stores.memory.index import LeaseIndex
+
+pytestmark = pytest.mark.slow
 
 
 def folded(desk: Desk) -> LeaseIndex:

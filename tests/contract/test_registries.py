@@ -9,6 +9,8 @@ from tests.contract.rigs import MemoryRig, SqliteRig
 
 from commonhold.testing.conformance import RegistryConformance, Rig, TransactionConformance
 
+pytestmark = pytest.mark.slow
+
 
 class TestMemory(RegistryConformance, TransactionConformance):
     @pytest.fixture

@@ -31,6 +31,8 @@ from commonhold.stores.memory.store import MemoryStore
 from commonhold.stores.sqlite.mirror import MirroredStore
 from commonhold.stores.sqlite.store import SqliteStore
 
+pytestmark = pytest.mark.slow
+
 REFUSED = CommitRefused("one", "", Refusal.PARSE_INVALID, (), "")
 LEASE = Lease("l1", 1, "one", "", ("account:1",), Mode.SHARED, "acq", 0.0, Deadline("boot-1", 60.0, 60.0))
 WRITES = (Write("a.py", None, "a" * 64, None, 0o644),)

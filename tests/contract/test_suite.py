@@ -9,6 +9,8 @@ from tests.sim.mutants import MUTANTS
 
 from commonhold.testing.conformance import RegistryConformance, Rig, TransactionConformance
 
+pytestmark = pytest.mark.slow
+
 
 class Suite(RegistryConformance, TransactionConformance):
     __test__ = False

@@ -3,7 +3,10 @@
 import random
 from collections.abc import Iterable
 
+import pytest
 from tests.crashes.disk import FOLDER, Bind, Deed, Disk, Flush, FlushNames, Image, Luck, Resize, Write
+
+pytestmark = pytest.mark.slow
 
 OLD = b"o" * 1024
 NEW = b"n" * 1024

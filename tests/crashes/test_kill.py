@@ -26,6 +26,8 @@ from commonhold.kernel.events import Committed, Event, LeaseGranted, LeaseReleas
 from commonhold.stores.sqlite.session import SqliteSession
 from commonhold.stores.sqlite.store import SqliteStore
 
+pytestmark = pytest.mark.slow
+
 PROJECT: Final = Path(__file__).parents[2]
 KILLED: Final = -9
 EFFECTS: Final[dict[str, type[Event]]] = {

@@ -27,6 +27,8 @@ from tests.crashes.survivor import STAGED, Wound
 from commonhold.stores.sqlite.last_event_mark import HEAD
 from commonhold.stores.sqlite.store import SqliteStore
 
+pytestmark = pytest.mark.slow
+
 PROJECT: Final = Path(__file__).parents[2]
 STORIES: Final = range(4)
 # Of so many that are drawn, at least so many are distinct, in each story.

@@ -5,7 +5,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from commonhold.integrations import langgraph
+
+pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[2]
 TEXT = (ROOT / "docs" / "langgraph.md").read_text(encoding="utf-8")

@@ -21,6 +21,8 @@ from commonhold.merging.branches.histories import Obstacle
 from commonhold.merging.verdict import Reason, Verdict
 from commonhold.server.tools import TOOLS, call
 
+pytestmark = pytest.mark.slow
+
 DOCS = Path(__file__).parents[2] / "docs"
 MCP = (DOCS / "mcp.md").read_text(encoding="utf-8")
 PYTHON = (DOCS / "python.md").read_text(encoding="utf-8")

@@ -11,6 +11,8 @@ import pytest
 
 import commonhold
 
+pytestmark = pytest.mark.slow
+
 
 def test_every_public_name_can_be_had() -> None:
     assert all(getattr(commonhold, name) is not None for name in commonhold.__all__)

@@ -9,6 +9,8 @@ import pytest
 from tests.e2e.branches import Files, asked, commit, state, two_branches, write
 from tests.e2e.cli_driver import Call, Outcome, call, git, process
 
+pytestmark = pytest.mark.slow
+
 LIB = """def price(value):
     return value * 2
 

@@ -16,6 +16,8 @@ from commonhold.kernel.errors import Code, StoreError
 from commonhold.typecheck import CopyCheckers, Patience
 from commonhold.workspace.git.scratch import TreeCopy
 
+pytestmark = pytest.mark.slow
+
 LIB = "def price(value: int) -> int:\n    return value * 2\n"
 APP = "from lib import price\n\n\ndef total(items: list[int]) -> int:\n    return sum(price(each) for each in items)\n"
 BASE = {"src/lib.py": LIB, "src/app.py": APP, "notes.txt": "one\n"}

@@ -14,6 +14,8 @@ from typing import Any
 import pytest
 from tests.e2e.claim_remotes import ENVIRONMENT, claiming, clone_of, git, git_daemon, git_over_http, remote_with
 
+pytestmark = pytest.mark.slow
+
 REF = "refs/commonhold/claims"
 SCRIPT = """
 set -eu

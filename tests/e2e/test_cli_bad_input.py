@@ -15,6 +15,8 @@ from tests.e2e.cli_driver import NOBODY, Call, git, immutable, make_repository, 
 
 from commonhold.cli.changeset_input import MAX_BYTES
 
+pytestmark = pytest.mark.slow
+
 ZERO = "0" * 16
 EDIT = {"op": "replace", "key": "a.py#one", "base": ZERO, "text": "def one(): pass\n"}
 Arrange = Callable[[Path], AbstractContextManager[object] | None]

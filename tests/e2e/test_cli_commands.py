@@ -13,6 +13,8 @@ from commonhold.cli.commands import COMMANDS
 from commonhold.cli.program import cli
 from commonhold.demo import DemoOptions
 
+pytestmark = pytest.mark.slow
+
 NEW_ONE = b"def one():\n    return os.linesep\n"
 
 

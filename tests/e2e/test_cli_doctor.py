@@ -17,6 +17,8 @@ from commonhold.diagnostics.mounts import file_system, kind_of
 from commonhold.kernel.ports import Write
 from commonhold.stores.sqlite.store import SqliteStore
 
+pytestmark = pytest.mark.slow
+
 CHECKS = {
     *(
         "commonhold",

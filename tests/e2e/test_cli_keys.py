@@ -12,6 +12,8 @@ from tests.e2e.test_cli_commands import hash_of, next_words
 from commonhold.cli.commands import COMMANDS
 from commonhold.cli.program import cli
 
+pytestmark = pytest.mark.slow
+
 PRICES = "def total(items):\n    return sum(items)\n"
 TOTAL = "file:src/shop/prices.py#total"
 NAMED = "shop.prices.total"

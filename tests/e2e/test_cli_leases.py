@@ -10,6 +10,8 @@ from tests.e2e.test_cli_commands import next_words
 from commonhold.client.opening import open_session
 from commonhold.kernel.write_slots import slot_of
 
+pytestmark = pytest.mark.slow
+
 NEW_ONE = b"def one():\n    return os.linesep\n"
 
 

@@ -19,6 +19,8 @@ from commonhold.cli.commands import COMMANDS, GROUPS, MEANT
 from commonhold.cli.setting_meanings import MEANINGS
 from commonhold.config import Settings
 
+pytestmark = pytest.mark.slow
+
 SHOW_CURSOR = b"\x1b[?25h"
 
 

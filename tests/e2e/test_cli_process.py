@@ -13,6 +13,8 @@ from tests.patience import until
 
 from commonhold.bootstrap import open_repository
 
+pytestmark = pytest.mark.slow
+
 
 def wait_for_the_gate(pid: int) -> None:
     """Return when the process stands in the queue of a lock, which the kernel lists with an arrow."""

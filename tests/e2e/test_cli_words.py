@@ -20,6 +20,8 @@ from commonhold.cli.program import cli
 from commonhold.kernel.ports import Write
 from commonhold.stores.sqlite.store import SqliteStore
 
+pytestmark = pytest.mark.slow
+
 NEW_ONE = b"def one():\n    return os.linesep\n"
 
 

@@ -13,6 +13,8 @@ from tests.e2e.crashing_commit import READ
 import commonhold
 from commonhold.kernel.events import Committed, CommitUndone
 
+pytestmark = pytest.mark.slow
+
 SCRIPT = Path(__file__).with_name("crashing_commit.py")
 NEVER = 10_000
 Crash = Callable[[Path, int], bool]

@@ -88,6 +88,7 @@ def test_a_mark_changes_nothing_else() -> None:
         mark_function_in_file(SOURCE, "nobody", "")
 
 
+@slow
 def test_the_stage_counts_what_is_lost(tmp_path: Path) -> None:
     stage = Stage.build(tmp_path)
     functions = stage.functions()
@@ -154,6 +155,7 @@ def test_speed_is_told_only_where_it_is_not_the_machine_that_was_measured(second
     assert report.is_proof
 
 
+@slow
 def test_two_agents_are_kept_apart_by_their_hooks_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("COMMONHOLD_AGENT", raising=False)
     scene = play(tmp_path)

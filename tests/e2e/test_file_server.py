@@ -5,7 +5,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from tests.agents import file_server
+
+pytestmark = pytest.mark.slow
 
 
 def test_it_lists_its_tools_and_writes_with_them(tmp_path: Path) -> None:

@@ -11,6 +11,8 @@ from tests.e2e.git_sessions import IDENTITY, Checkout, make_checkout
 
 from commonhold.kernel.events import Committed
 
+pytestmark = pytest.mark.slow
+
 ANN, BOB, CAT = "claude:ann", "codex:bob", "gemini:cat"
 CODE = "def one():\n    return 1\n\n\ndef two():\n    return 2\n"
 BOBS = CODE.replace("return 2", "return 22")

@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 from tests.e2e.git_sessions import IDENTITY, Checkout, make_checkout, run
 
+pytestmark = pytest.mark.slow
+
 ANN, BOB = "claude:ann", "codex:bob"
 
 

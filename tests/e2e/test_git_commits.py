@@ -7,6 +7,8 @@ from tests.e2e.git_sessions import Checkout, make_checkout
 
 from commonhold.agents.git import calls as git_calls
 
+pytestmark = pytest.mark.slow
+
 ANN, BOB = "claude:ann", "codex:bob"
 CODE = "import os\n\n\ndef a():\n    return 1\n\n\ndef b():\n    return 2\n"
 A = CODE.replace("return 1", "return 11")

@@ -12,6 +12,8 @@ from tests.e2e.cli_driver import git, process
 from commonhold.merging.merge import merge
 from commonhold.merging.verdict import Unproven
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 LINE_ENGINE = Path(__file__).parent / "with_line_engine"
 BASE = {"a.py": "A = 1\n\n\n\n\n\n\nLIMIT = 3\n\n\n\n\n\n\nZ = 1\n", "b.txt": "b\n"}

@@ -10,6 +10,8 @@ import pytest
 from tests.e2e.git_sessions import Checkout, make_checkout
 from tests.patience import until
 
+pytestmark = pytest.mark.slow
+
 ANN, BOB = "claude:ann", "codex:bob"
 CODE = "def one():\n    return 1\n\n\ndef two():\n    return 2\n"
 ANNS = CODE.replace("return 1", "return   11")

@@ -5,6 +5,8 @@ from pathlib import Path
 import pytest
 from tests.e2e.git_sessions import Checkout, make_checkout
 
+pytestmark = pytest.mark.slow
+
 ANN, BOB = "claude:ann", "codex:bob"
 FILES: dict[str, str | bytes] = {"a.txt": "a\n", "b.txt": "b\n", "c.txt": "c\n", "sub/s.txt": "s\n"}
 BRANCHES = {

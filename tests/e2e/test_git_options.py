@@ -14,6 +14,8 @@ from commonhold.shell.git_risks import RISKY
 from commonhold.shell.git_words import EXACT, Valued
 from commonhold.shell.git_writes import COMMITTING
 
+pytestmark = pytest.mark.slow
+
 INNER = {
     "reflog": ("delete", "expire"),
     "stash": ("apply", "branch", "clear", "create", "drop", "pop", "push", "save", "store"),

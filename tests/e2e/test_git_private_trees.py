@@ -16,6 +16,8 @@ from tests.patience import until
 
 from commonhold.agents.git import private_trees
 
+pytestmark = pytest.mark.slow
+
 ANN, BOB = "claude:ann", "codex:bob"
 FILES = {f"pkg/m{number}.py": f"value = {number}\n" for number in range(8)}
 IGNORED = "node_modules/\nbuild/\n*.log\n"

@@ -7,6 +7,8 @@ from tests.e2e.git_sessions import Checkout, make_checkout
 
 from commonhold.agents.installing import with_unseen
 
+pytestmark = pytest.mark.slow
+
 ANN, BOB = "claude:ann", "codex:bob"
 INTENT = "round the totals"
 

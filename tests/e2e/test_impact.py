@@ -10,6 +10,8 @@ import pytest
 from tests.e2e.branches import Files, write
 from tests.e2e.cli_driver import Call
 
+pytestmark = pytest.mark.slow
+
 FILES: Files = {
     "lib.py": '''def base(x, *, scale: int = 2) -> int:
     """Scaled."""

@@ -19,6 +19,8 @@ from commonhold.agents.setups import SETUPS
 from commonhold.cli.agent_changes import hook_program
 from commonhold.workspace.daemon_files import http_address
 
+pytestmark = pytest.mark.slow
+
 AGENTS = [name for name in SETUPS if name != "agents-md"]
 CLAUDE, CODEX = ".claude/settings.local.json", ".codex/config.toml"
 Program = Callable[[str, str], None]

@@ -11,6 +11,8 @@ from tests.e2e.cli_driver import Call, git
 
 from commonhold.workspace.git.merge_driver_settings import wanted
 
+pytestmark = pytest.mark.slow
+
 LINE = b"* merge=commonhold\n"
 
 

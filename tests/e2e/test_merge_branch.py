@@ -19,6 +19,8 @@ from tests.patience import until
 from commonhold.merging.branches.merge_branch import merge_branch
 from commonhold.merging.verdict import Proven
 
+pytestmark = pytest.mark.slow
+
 A = "A = 1\n\n\n\n\n\n\nLIMIT = 3\n\n\n\n\n\n\nZ = 1\n"
 BOTH = A.replace("= 1", "= 2")
 BASE: Files = {"a.py": A, "b.py": "B = 1\n", "c.txt": "c\n"}

@@ -14,6 +14,8 @@ from tests.line_engine import by_lines
 
 from commonhold.merging.branches.merge_file import merge_file
 
+pytestmark = pytest.mark.slow
+
 BASE, OURS, THEIRS = b"LIMIT = 3\n", b"LIMIT = 4\n", b"LIMIT = 5\n"
 
 

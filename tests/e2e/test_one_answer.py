@@ -22,6 +22,8 @@ from commonhold.workspace.git.history import GitHistory
 from commonhold.workspace.git.process import Git
 from commonhold.workspace.repository import find_repository
 
+pytestmark = pytest.mark.slow
+
 PAIRS = 24
 
 

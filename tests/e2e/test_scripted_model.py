@@ -15,6 +15,8 @@ from tests.e2e.scripted.gemini import GEMINI
 from tests.e2e.scripted.responses import RESPONSES
 from tests.e2e.scripted.server import ScriptedModel, scripted_model
 
+pytestmark = pytest.mark.slow
+
 Body = dict[str, Any]
 BOTH = Turn((Use("edit", {"path": "a"}), Use("edit", {"path": "b"})))
 

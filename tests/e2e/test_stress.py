@@ -14,6 +14,8 @@ import pytest
 import commonhold
 from commonhold.kernel.events import Committed
 
+pytestmark = pytest.mark.slow
+
 SCRIPT = Path(__file__).with_name("stress_worker.py")
 WORKERS = 8
 COMMITS = int(os.environ.get("COMMONHOLD_STRESS_COMMITS", "25"))

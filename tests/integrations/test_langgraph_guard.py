@@ -18,6 +18,8 @@ from commonhold import Changeset, Edit, Op
 from commonhold.integrations.langgraph import COMMIT_RETRY, GIVE_UP, Committing, Guard, Guarded
 from commonhold.kernel.errors import Code, StoreError, UsageError
 
+pytestmark = pytest.mark.slow
+
 KEYS = ["shop.py#shipping"]
 
 

@@ -20,6 +20,8 @@ from commonhold.agents.hook_events import Hunk, Patched
 from commonhold.integrations.langgraph import FILE_TOOLS, CommonholdMiddleware, Holds, Role, Writes
 from commonhold.kernel.errors import UsageError
 
+pytestmark = pytest.mark.slow
+
 READ = calls("read_file", path="shop.py")
 
 

@@ -14,6 +14,8 @@ from tests.integrations.graphs import Model, asked, calls, make, told, tools_in,
 
 from commonhold.integrations.langgraph import CommonholdMiddleware
 
+pytestmark = pytest.mark.slow
+
 MARKS = 4
 SHARED = "def one():\n    marks = [\n    ]\n    return marks\n\n\ndef two():\n    marks = [\n    ]\n    return marks\n"
 

@@ -39,6 +39,8 @@ from commonhold.kernel.ports import LeaseView, Once, Registry
 from commonhold.kernel.projection import State, fold
 from commonhold.kernel.values import Version
 
+pytestmark = pytest.mark.slow
+
 VALUED = ("account:1", "account:2", "account:1:x")
 # Times end in 5 where they are deadlines and in 0 where they pass, so that a clock that goes on by itself for some
 # seconds, as that of a server, changes no outcome.
@@ -395,11 +397,9 @@ def test_in_sqlite(tmp_path: Path) -> None:
     check(lambda: SqliteRig(str(tmp_path / str(next(numbers)))), share=0.5)
 
 
-@pytest.mark.slow
 def test_in_postgres(database: Database) -> None:
     check(lambda: postgres_rig(database.socket_url, uuid4().hex), share=0.15)
 
 
-@pytest.mark.slow
 def test_in_redis(redis_server: RedisServer) -> None:
     check(lambda: redis_rig(redis_server.socket_url, uuid4().hex), share=0.3)

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
 from tests.effort import examples
@@ -20,6 +21,8 @@ from commonhold.kernel.events import Committed
 from commonhold.kernel.options import Options
 from commonhold.stores.sqlite.store import SqliteStore
 from commonhold.workspace.files import WorkingTree
+
+pytestmark = pytest.mark.slow
 
 FUNCTIONS, STATEMENTS = 3, 5
 PATH, FUNCTION = "a.py", "a.py#f0"

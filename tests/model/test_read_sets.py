@@ -5,6 +5,7 @@ import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
@@ -16,6 +17,8 @@ from commonhold.kernel.changeset import Changeset, Edit, Op, Read
 from commonhold.kernel.refusals import Refusal
 from commonhold.stores.sqlite.store import SqliteStore
 from commonhold.workspace.files import WorkingTree
+
+pytestmark = pytest.mark.slow
 
 NAMES = ("f", "g")
 AGENTS = ("one", "two")

@@ -5,6 +5,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 from tests.effort import examples
@@ -23,6 +24,8 @@ from commonhold.kernel.projection import State, fold
 from commonhold.stores.codec import encode
 from commonhold.stores.sqlite.store import SqliteStore
 from commonhold.workspace.files import WorkingTree
+
+pytestmark = pytest.mark.slow
 
 FUNCTIONS = ("a.py#f", "a.py#g", "b.py#f")
 KEYS = ("./", "a.py", "b.py", "a.py" + HEADER, *FUNCTIONS)

@@ -8,6 +8,8 @@ import pytest
 from tests.scenarios.script import Block, blocks, written
 from tests.scenarios.stage import Stage
 
+pytestmark = pytest.mark.slow
+
 STORIES = sorted(Path(__file__).parent.glob("*.txt"))
 
 

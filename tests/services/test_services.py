@@ -19,6 +19,8 @@ from tests.services.postgres_server import Database, PostgresServer
 from tests.services.programs import PROGRAMS, InstallationFailedError, Program, find_or_install
 from tests.services.redis_server import RedisServer
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 NOWHERE = Program("commonhold-no-such-program", ("commonhold-no-such-package",), "no-such-formula")
 
@@ -186,7 +188,6 @@ def wait_until_nothing_is_left(of: set[int], folders: list[Path]) -> None:
     until(lambda: not any(map(is_running, of)) and not any(folder.exists() for folder in folders))
 
 
-@pytest.mark.slow
 def test_workers_share_one_postgres_which_ends_with_their_run(tmp_path: Path) -> None:
     require(*PROGRAMS)
     with inner_run(tmp_path) as (run, folders):
@@ -199,7 +200,6 @@ def test_workers_share_one_postgres_which_ends_with_their_run(tmp_path: Path) ->
         wait_until_nothing_is_left(processes, folders)
 
 
-@pytest.mark.slow
 def test_nothing_outlives_a_run_that_is_killed(tmp_path: Path) -> None:
     require(*PROGRAMS)
     with inner_run(tmp_path) as (run, folders):

@@ -9,6 +9,8 @@ from tests.sim.mutants import OF_TURNS
 from commonhold.commits.turns import TURN_SECONDS
 from commonhold.kernel.errors import Code, StoreError
 
+pytestmark = pytest.mark.slow
+
 SEEDS = range(15)
 MOST_SEEDS = 60
 

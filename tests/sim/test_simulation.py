@@ -23,6 +23,8 @@ from commonhold.kernel.events import (
     WaiterLeft,
 )
 
+pytestmark = pytest.mark.slow
+
 SEED = os.environ.get("COMMONHOLD_SIM_SEED")
 RUNS = int(os.environ.get("COMMONHOLD_SIM_RUNS", "10000" if is_stress() else "2000"))
 PARTS = [range(part, RUNS, 20) for part in range(20)]
@@ -31,7 +33,6 @@ OF_FILES = {Committed, CommitRefused, CommitUndone, DebtWaived, StateReset}
 """What the agents here, who have no files and lose no state, never do."""
 
 
-@pytest.mark.slow
 @pytest.mark.timeout(600 + RUNS // 10)
 @pytest.mark.parametrize("seeds", [range(int(SEED), int(SEED) + 1)] if SEED else PARTS, ids=lambda seeds: seeds.start)
 def test_every_run_is_right_at_every_step(seeds: range, capsys: pytest.CaptureFixture[str]) -> None:

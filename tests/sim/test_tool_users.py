@@ -15,6 +15,8 @@ from commonhold.kernel.answers import TakeAnswer
 from commonhold.kernel.keys import canonical
 from commonhold.kernel.presence import Proposal
 
+pytestmark = pytest.mark.slow
+
 SEEDS = range(8)
 MOST_SEEDS = 30
 

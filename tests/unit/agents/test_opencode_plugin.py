@@ -29,7 +29,10 @@ try {
   console.log(fault.message)
 }
 """
-pytestmark = pytest.mark.skipif(NODE is None, reason="there is no Node to run the plugin with")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(NODE is None, reason="there is no Node to run the plugin with"),
+]
 
 
 def run(folder: Path, tool: str, args: dict[str, Any]) -> tuple[list[tuple[str, str, str]], str]:

@@ -11,6 +11,8 @@ import pytest
 from commonhold.agents.hook_tables import CLAUDE
 from commonhold.agents.project_files import claude_command, claude_hooks
 
+pytestmark = pytest.mark.slow
+
 PLUGIN = Path(__file__).parents[3] / "plugins" / "claude-code"
 SHELL = PLUGIN / "hooks" / "hook.sh"
 

@@ -7,6 +7,8 @@ import pytest
 from commonhold.agents.hook_events import Patched, Removed, Somehow, Swap, Whole, Wish
 from commonhold.agents.unknown_tools import paths_read, wishes_of
 
+pytestmark = pytest.mark.slow
+
 PATH, TEXT = "/r/a.py", "x = 1\n"
 
 WRITING: list[tuple[str, dict[str, Any], list[Wish]]] = [

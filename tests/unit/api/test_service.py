@@ -24,6 +24,8 @@ from commonhold.kernel.refusals import Refusal
 from commonhold.stores.sqlite.store import SqliteStore
 from commonhold.workspace.files import WorkingTree
 
+pytestmark = pytest.mark.slow
+
 CREATE = Changeset((Edit(Op.CREATE_FILE, "b.py", text="x = 1\n"),), request_id="r1")
 CHMOD = Changeset((Edit(Op.CHMOD, "a.py", mode="755"),), request_id="r1")
 

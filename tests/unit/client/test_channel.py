@@ -26,6 +26,8 @@ from commonhold.kernel.refusals import Refusal
 from commonhold.kernel.values import Value
 from commonhold.workspace.repository import Repository
 
+pytestmark = pytest.mark.slow
+
 HELLO = calls.Hello(calls.PROTOCOL, "1", "/repository", "ann", 0o022)
 WELCOME = calls.encode_answer(0, calls.Welcome("1", 1))
 VALUE = Value("account:1", 3, "text")

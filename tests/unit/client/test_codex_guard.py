@@ -9,6 +9,8 @@ from tests.unit.client.guards import guarded, told
 
 from commonhold.agents.codex_shell import variables
 
+pytestmark = pytest.mark.slow
+
 TOLD = ["-I", "-S", "{launcher}", "--codex", "/a socket", "block", "/a state", "/a root"]
 
 

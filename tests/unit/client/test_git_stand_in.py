@@ -4,10 +4,13 @@ import os
 import subprocess
 from pathlib import Path
 
+import pytest
 from tests.patience import PATIENCE_SECONDS
 
 from commonhold.agents.git.session_indexes import programs
 from commonhold.workspace.git.process import run
+
+pytestmark = pytest.mark.slow
 
 
 def test_in_a_shell_inside_of_another_repositorys_each_leads_to_the_next_and_at_last_to_git(tmp_path: Path) -> None:

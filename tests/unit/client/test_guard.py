@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 from tests.unit.client.guards import guarded, told
 
+pytestmark = pytest.mark.slow
+
 TOLD = ["-I", "-S", "{launcher}", "--call", "call 1", "/a socket", "opencode:s/p", "block"]
 
 

@@ -25,6 +25,8 @@ from commonhold.machine.system import RandomIds
 from commonhold.stores.sqlite.store import SqliteStore
 from commonhold.workspace.files import WorkingTree
 
+pytestmark = pytest.mark.slow
+
 TWINS = (Commonhold, AsyncCommonhold)
 INSIDE = {"drive"}
 """What the operations of a session stand on."""

@@ -9,6 +9,8 @@ from tests.own_tools import SOURCE, Workshop, workshop
 from commonhold.commits.attendance import GONE_SECONDS, RECENT_SECONDS
 from commonhold.kernel.texts import MAX_TEXT_LENGTH
 
+pytestmark = pytest.mark.slow
+
 F_OTHERWISE = SOURCE.replace("return 1", "return 10")
 
 

@@ -30,6 +30,8 @@ from commonhold.workspace.git.process import Git
 from commonhold.workspace.git.working_copy import WorkingCopy
 from commonhold.workspace.repository import find_repository
 
+pytestmark = pytest.mark.slow
+
 F = "def f(value):\n    return value\n"
 F_SCALED = "def f(value, scale):\n    return value * scale\n"
 USES = "from lib import f\n\n\ndef use():\n    return f(3)\n"

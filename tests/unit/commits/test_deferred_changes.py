@@ -20,6 +20,8 @@ from commonhold.kernel.events import Committed
 from commonhold.stores.memory.store import MemoryStore
 from commonhold.workspace.files import WorkingTree
 
+pytestmark = pytest.mark.slow
+
 LIBRARY = "def one(a):\n    return a\n"
 CHANGED = "def one(a, b):\n    return a\n"
 USER = "from library import one\n\n\ndef two():\n    return one(1)\n"

@@ -22,6 +22,8 @@ from commonhold.merging.branches.verification import CheckResult
 from commonhold.stores.sqlite.store import SqliteStore
 from commonhold.workspace.files import WorkingTree
 
+pytestmark = pytest.mark.slow
+
 LIB = "class A:\n    def frob(self, x):\n        return x\n"
 CHANGED = "class A:\n    def frob(self, x, y):\n        return x\n"
 FILES = {

@@ -19,6 +19,8 @@ from commonhold.merging.verdict import Proven, Reason, Sides, Spot, Unproven
 from commonhold.stores.sqlite.store import SqliteStore
 from commonhold.workspace.files import WorkingTree
 
+pytestmark = pytest.mark.slow
+
 SOURCE = """import os
 import sys
 

@@ -15,6 +15,8 @@ from commonhold.kernel.changeset import Changeset, Edit, Op
 from commonhold.stores.memory.store import MemoryStore
 from commonhold.workspace.files import WorkingTree
 
+pytestmark = pytest.mark.slow
+
 
 class House:
     """A session whose commits fail at the `step` that is said."""

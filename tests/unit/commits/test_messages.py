@@ -8,6 +8,8 @@ from tests.own_tools import SOURCE, Workshop, workshop
 
 from commonhold.api.service import Service
 
+pytestmark = pytest.mark.slow
+
 TEXT = "two replaced lines of yours in a.py"
 
 

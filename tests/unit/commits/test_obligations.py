@@ -21,6 +21,8 @@ from commonhold.kernel.events import Committed, DebtWaived
 from commonhold.kernel.obligations import Debt
 from commonhold.kernel.projection import fold
 
+pytestmark = pytest.mark.slow
+
 FROM_LIB = "from lib import price\n"
 FITS = "def price(value):\n    return value\n"
 TOTAL = "def total(value):\n    return price(value)\n"

@@ -18,6 +18,8 @@ from commonhold.kernel.ports import Step, no_step
 from commonhold.stores.sqlite.mirror import MirroredStore
 from commonhold.workspace.files import WorkingTree
 
+pytestmark = pytest.mark.slow
+
 OLD, NEW = "x = 0\n", "x = 1\n"
 
 

@@ -20,6 +20,8 @@ from commonhold.leases.registry import TableRegistry
 from commonhold.stores import codec
 from commonhold.stores.sqlite.store import SqliteStore
 
+pytestmark = pytest.mark.slow
+
 F_OTHERWISE = SOURCE.replace("return 1", "return 10")
 G_OTHERWISE = SOURCE.replace("return 2", "return 20")
 BOTH = F_OTHERWISE.replace("return 2", "return 20")

@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 from tests.effort import examples
 from tests.unit.index.rig import Rig
 
+pytestmark = pytest.mark.slow
+
 FOLDERS = ("", "a/", "a/b/", "c/", "build/", "c/node_modules/")
 FILES = tuple(f"{folder}{name}" for folder in FOLDERS for name in ("x.py", "y.py", "z.txt"))
 TEXTS = ("def f(): pass\n", "def g(): pass\n", "import a\n", "f(1, k=2)\n", "")
@@ -75,7 +77,6 @@ def track(rig: Rig, what: str, path: str) -> None:
         rig.git(*words)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("has_git", [True, False])
 @examples(0.4)
 @given(stories=st.lists(stories, max_size=3))

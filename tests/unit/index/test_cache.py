@@ -13,6 +13,8 @@ from commonhold.index import opening, summary_cache
 from commonhold.index.index import SqliteIndex
 from commonhold.kernel.errors import Code, StoreError
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def rig(tmp_path: Path) -> Rig:

@@ -12,6 +12,8 @@ from commonhold.code.analysis.repository.summarise import summarise
 from commonhold.index import index, working_tree_library
 from commonhold.index.index import SqliteIndex
 
+pytestmark = pytest.mark.slow
+
 TEXT = "def f():\n    return g()\n"
 
 

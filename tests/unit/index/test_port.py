@@ -10,6 +10,8 @@ from commonhold.code.indexes import Index
 from commonhold.index.in_memory import MemoryIndex
 from commonhold.kernel.errors import Code, CommonholdError
 
+pytestmark = pytest.mark.slow
+
 FILES = {"one.py": b"def f(): pass\n", "two.py": b"from one import f\nf()\n", "notes.txt": b"f()\n"}
 
 

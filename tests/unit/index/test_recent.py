@@ -11,6 +11,8 @@ from commonhold.code.analysis.repository.summary import Summary
 from commonhold.index import opening, summary_cache
 from commonhold.index.recent import Recent
 
+pytestmark = pytest.mark.slow
+
 _LONG = "".join(f"def f{number}():\n" + "    return g()\n" * 9 for number in range(9))
 
 

@@ -10,6 +10,8 @@ from tests.unit.index.rig import Rig, assert_same, shelf
 from commonhold.kernel.errors import Code, CommonholdError
 from commonhold.workspace.git import objects
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def rig(tmp_path: Path) -> Iterator[Rig]:

@@ -4,6 +4,8 @@ import pytest
 
 from commonhold.machine.file_stamps import packed, settled, unpacked
 
+pytestmark = pytest.mark.slow
+
 SECOND = 1_000_000_000
 NOW = 1_000 * SECOND
 

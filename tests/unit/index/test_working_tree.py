@@ -15,6 +15,8 @@ from commonhold.workspace.folder_watch import FolderWatch
 from commonhold.workspace.scan.file_scan import FileScan
 from commonhold.workspace.scan.state import Tree
 
+pytestmark = pytest.mark.slow
+
 ONE = "def one(a):\n    return two(a)\n"
 TWO = "def two(b):\n    return b.three\n"
 

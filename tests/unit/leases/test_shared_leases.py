@@ -24,6 +24,8 @@ from commonhold.leases.registry import TableRegistry
 from commonhold.stores.sqlite.store import SqliteStore
 from commonhold.workspace.files import WorkingTree
 
+pytestmark = pytest.mark.slow
+
 SOURCE = "def f():\n    return 1\n\n\ndef g():\n    return 2\n"
 
 

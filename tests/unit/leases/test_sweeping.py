@@ -15,6 +15,8 @@ from commonhold.leases.service import ENDED_AT_ONCE
 from commonhold.stores.memory.store import MemoryStore
 from commonhold.workspace.files import WorkingTree
 
+pytestmark = pytest.mark.slow
+
 MANY: Final = ENDED_AT_ONCE + 50
 TTL: Final = 60.0
 

@@ -16,6 +16,8 @@ from commonhold.machine.file_systems import check_ground, device_of, kind_of, re
 from commonhold.stores.sqlite.connect import connect
 from commonhold.stores.sqlite.store import SqliteStore
 
+pytestmark = pytest.mark.slow
+
 SHARED = ("nfs", "nfs4", "cifs", "smb3", "9p", "fuse.sshfs", "ceph", "lustre", "fuse.glusterfs", "afs", "virtiofs")
 LOCAL = ("overlay", "tmpfs", "ext4", "xfs", "btrfs", "zfs", "apfs", "fuseblk", "fuse.gocryptfs", "fuse.unheard-of")
 

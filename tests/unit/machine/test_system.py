@@ -7,6 +7,8 @@ import pytest
 from commonhold.client.hook_client import agent_process
 from commonhold.machine.system import RandomIds, SystemClock, is_running, process_umask
 
+pytestmark = pytest.mark.slow
+
 
 def test_the_clock_goes_on_within_one_boot() -> None:
     first, second = SystemClock().now(), SystemClock().now()

@@ -8,6 +8,8 @@ import pytest
 from commonhold.machine import worker_process
 from commonhold.machine.worker_process import ChildGone, ChildSilent, WorkerProcess, program_of
 
+pytestmark = pytest.mark.slow
+
 ANSWERING = """
 import json, os, signal, sys; sys.path[:] = json.loads(sys.argv.pop())
 from commonhold.machine.worker_process import answer_frames

@@ -17,6 +17,8 @@ from commonhold.kernel.refusals import Refusal
 from commonhold.stores.memory.store import MemoryStore
 from commonhold.stores.sqlite.store import SqliteStore
 
+pytestmark = pytest.mark.slow
+
 SOURCE = """import os
 
 LIMIT = 3

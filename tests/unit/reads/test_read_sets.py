@@ -18,6 +18,8 @@ from commonhold.kernel.refusals import Refusal
 from commonhold.stores.sqlite.store import SqliteStore
 from commonhold.workspace.files import WorkingTree
 
+pytestmark = pytest.mark.slow
+
 F = "def f(x):\n    return x\n"
 F_WITH_Y = "def f(x, y=0):\n    return x + y\n"
 G = "def g():\n    return 1\n"

@@ -9,6 +9,8 @@ from commonhold.agents.runtime.calls_seen import MOST, CallsSeen
 from commonhold.kernel.errors import CommonholdError
 from commonhold.server.holder import Origin, Piped, Posted, Seat
 
+pytestmark = pytest.mark.slow
+
 CODEX = "codex-mcp-client"
 
 

@@ -11,6 +11,8 @@ from commonhold.agents.hook_events import NOTHING, Caller, Happening, Response, 
 from commonhold.kernel.errors import Code, InputError
 from commonhold.server.http_runtime import LATER, Rest
 
+pytestmark = pytest.mark.slow
+
 LOADED = (
     "import json, sys, commonhold.server.daemon.lifetime, commonhold.server.http_runtime; "
     "print(json.dumps([*sys.modules]))"

@@ -16,6 +16,8 @@ from commonhold.kernel.errors import InputError
 from commonhold.workspace.files import WorkingTree
 from commonhold.workspace.sandbox.probing import NONE
 
+pytestmark = pytest.mark.slow
+
 SOURCE = "def f():\n    return 1\n"
 TEN = Swap("a.py", "return 1", "return 10")
 

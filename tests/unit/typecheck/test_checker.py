@@ -13,6 +13,8 @@ from commonhold.typecheck import Checkers, ServerChecker, comparison
 from commonhold.typecheck.connection import Asked
 from commonhold.typecheck.dialogue import Dialogue
 
+pytestmark = pytest.mark.slow
+
 MODES = ("pull", "push", "push without versions")
 GONE = {"a.fake": b"offer other\n"}
 BROKEN = ["b.fake:1 one is not offered"]

@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 from commonhold.code.type_checkers import Diagnostic
 from commonhold.typecheck.difference import newly_said
 
+pytestmark = pytest.mark.slow
+
 PATHS = st.sampled_from(["a.py", "b.py"])
 ONE = st.builds(Diagnostic, PATHS, st.integers(1, 9), st.sampled_from("xyz"), st.sampled_from(["", "rule"]))
 MANY = st.lists(ONE, max_size=12)

@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 
 from commonhold.typecheck.disk import LARGEST_TEXT_BYTES, Change, Disk, text_of
 
+pytestmark = pytest.mark.slow
+
 # From the third look on only what the kernel names is looked at.
 LOOKS = pytest.mark.parametrize("looks", [0, 2])
 

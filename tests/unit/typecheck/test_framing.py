@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 
 from commonhold.typecheck.framing import ServerFault, encode, read_message
 
+pytestmark = pytest.mark.slow
+
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.text(),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),

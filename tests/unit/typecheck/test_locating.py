@@ -9,6 +9,8 @@ import pytest
 from commonhold.typecheck.server_programs import locate, npm_version
 from commonhold.typecheck.servers import SERVERS, TY, TYPESCRIPT
 
+pytestmark = pytest.mark.slow
+
 
 def program(folder: Path, name: str) -> Path:
     folder.mkdir(parents=True, exist_ok=True)

@@ -13,6 +13,8 @@ from tests.unit.typecheck.rig import PATIENT, Rig, said
 
 from commonhold.typecheck import Patience, connection
 
+pytestmark = pytest.mark.slow
+
 CHANGE = {"a.fake": b"offer other\n"}
 BROKEN = ["b.fake:1 one is not offered"]
 IMPATIENT = Patience(1.0, 0.5)

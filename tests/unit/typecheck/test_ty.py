@@ -15,6 +15,8 @@ from commonhold.code.type_checkers import TypeReport
 from commonhold.typecheck import ServerChecker, open_checkers
 from commonhold.typecheck.servers import TY
 
+pytestmark = pytest.mark.slow
+
 PRICES = """def price(item: str) -> int:
     return len(item)
 

@@ -6,6 +6,8 @@ import pytest
 
 from commonhold.typecheck.excluded_files import is_unchecked
 
+pytestmark = pytest.mark.slow
+
 MYPY = "[tool.mypy]\n"
 CASES = {
     "no settings: tests alone": ({}, "tests/test_a.py", ["src/a.py", "a.ts", "tests/a.txt"]),

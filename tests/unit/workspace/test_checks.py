@@ -17,6 +17,8 @@ from commonhold.kernel.errors import InputError
 from commonhold.workspace import checks
 from commonhold.workspace.checks import CommandCheck
 
+pytestmark = pytest.mark.slow
+
 
 def fill(folder: str) -> None:
     Path(folder, "src").mkdir()

@@ -23,6 +23,8 @@ from commonhold.stores.memory.store import MemoryStore
 from commonhold.workspace.files import WorkingTree
 from commonhold.workspace.in_flight import Flight, InFlight
 
+pytestmark = pytest.mark.slow
+
 TEXT = "def f(x):\n    return x\n\n\ndef g(x):\n    return x\n"
 USER = "from a import f\n\n\ndef use():\n    return f(1)\n"
 

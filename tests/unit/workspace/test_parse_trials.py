@@ -17,6 +17,8 @@ from commonhold.code.regions.languages import language_for
 from commonhold.machine.worker_process import WorkerProcess
 from commonhold.workspace.parse_trials import Trials, is_quick
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize(("path", "unit"), ENDLESS)
 def test_a_parse_with_an_endless_last_step_is_ended(path: str, unit: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,6 +15,8 @@ from commonhold.agents.runtime.external_change_monitor import ExternalChangeMoni
 from commonhold.client.session import Commonhold
 from commonhold.kernel.errors import Code, StoreError
 
+pytestmark = pytest.mark.slow
+
 
 class Nobody:
     """What is told through a session of nobody, in the tree at `root`."""

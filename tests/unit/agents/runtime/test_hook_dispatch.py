@@ -39,6 +39,8 @@ from commonhold.kernel.answers import AcquireAnswer
 from commonhold.kernel.errors import Code, CommonholdError, InputError
 from commonhold.kernel.write_slots import SLOT_SECONDS
 
+pytestmark = pytest.mark.slow
+
 SOURCE = "def f():\n    return 1\n\n\ndef g():\n    return 2\n"
 TEN, TWENTY = Swap("a.py", "return 1", "return 10"), Swap("a.py", "return 2", "return 20")
 NOTHING = Response()

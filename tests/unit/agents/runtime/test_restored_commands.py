@@ -15,6 +15,8 @@ from commonhold.agents.runtime.under_way import UnderWay
 from commonhold.code.regions.region import hash_bytes
 from commonhold.workspace.sandbox.probing import NONE
 
+pytestmark = pytest.mark.slow
+
 ONE, TWO = "codex:one", "codex:two"
 GONE = 2**30
 

@@ -4,8 +4,12 @@ import os
 import subprocess
 from pathlib import Path
 
+import pytest
+
 from commonhold import __version__
 from commonhold.agents.runtime.shell_environment import with_our_command
+
+pytestmark = pytest.mark.slow
 
 
 def test_our_command_comes_behind_what_stands_in_for_git(tmp_path: Path) -> None:

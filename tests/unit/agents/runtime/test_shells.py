@@ -24,6 +24,8 @@ from commonhold.workspace.git.process import Git
 from commonhold.workspace.sandbox.probing import NONE, Offer
 from commonhold.workspace.survey import Survey, Surveyor
 
+pytestmark = pytest.mark.slow
+
 ONE, TWO = "codex:one", "codex:two"
 
 

@@ -10,6 +10,8 @@ from commonhold.agents.hook_events import Caller, Response, Stance, Swap
 from commonhold.agents.runtime import editing
 from commonhold.agents.runtime.open_sessions import QUIET_SECONDS
 
+pytestmark = pytest.mark.slow
+
 SOURCE = "def f():\n    return 1\n\n\ndef g():\n    return 2\n"
 TEN, HUNDRED = Swap("a.py", "return 1", "return 10"), Swap("a.py", "return 10", "return 100")
 

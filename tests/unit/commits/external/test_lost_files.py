@@ -9,6 +9,8 @@ from tests.own_tools import Workshop, workshop
 from commonhold.code.regions.region import hash_bytes
 from commonhold.commits.external.lost_files import BY_GIT, OFFERED_SECONDS, lost_files
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def shop(tmp_path: Path) -> Iterator[Workshop]:

@@ -16,6 +16,8 @@ from commonhold.kernel.policy import Policies, Policy
 from commonhold.kernel.refusals import Refusal
 from commonhold.kernel.write_slots import SLOT_SECONDS
 
+pytestmark = pytest.mark.slow
+
 F_OTHERWISE = SOURCE.replace("return 1", "return 10")
 G_OTHERWISE = SOURCE.replace("return 2", "return 20")
 CALLED = "def price(item):\n    return item\n\n\ndef total(items):\n    return sum(price(each) for each in items)\n"

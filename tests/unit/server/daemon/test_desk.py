@@ -20,6 +20,8 @@ from commonhold.server.daemon.request_scheduler import THREADS, Job, RequestSche
 from commonhold.stores.sqlite.mirror import MirroredStore
 from commonhold.workspace.files import WorkingTree
 
+pytestmark = pytest.mark.slow
+
 
 @dataclass(eq=False)
 class FakePeer:

@@ -19,6 +19,8 @@ from commonhold.server.daemon.services import MOST_UNUSED, Services
 from commonhold.stores.sqlite.store import SqliteStore
 from commonhold.workspace.repository import find_repository
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:

@@ -12,6 +12,8 @@ from tests.unit.stores.postgres.conftest import OpenTables
 from commonhold.leases.registry import TableRegistry
 from commonhold.testing.conformance import RegistryConformance, Rig, TransactionConformance
 
+pytestmark = pytest.mark.slow
+
 
 def rig_at(url: str, open_tables: OpenTables) -> ServerRig:
     def connect(skew: Callable[[], float]) -> TableRegistry:

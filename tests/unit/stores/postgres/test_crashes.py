@@ -21,6 +21,8 @@ from commonhold.kernel.outcomes import Granted, Outcome
 from commonhold.stores.postgres.link import Link
 from commonhold.stores.postgres.tables import PostgresTables
 
+pytestmark = pytest.mark.slow
+
 T = TypeVar("T", bound=Outcome)
 AGENTS = 4
 
@@ -70,7 +72,6 @@ def grants(tables: PostgresTables) -> list[tuple[str, int, int]]:
     return [(event.lease.id, event.lease.fence, at) for at, event in events if isinstance(event, LeaseGranted)]
 
 
-@pytest.mark.slow
 def test_what_was_answered_is_not_lost(private_postgres: PostgresServer, open_tables: OpenTables) -> None:
     agents = [Agent(f"agent-{number}", open_tables(private_postgres.url)) for number in range(AGENTS)]
 

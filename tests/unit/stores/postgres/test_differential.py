@@ -42,6 +42,8 @@ from commonhold.stores.postgres import open_postgres
 from commonhold.stores.postgres.registry import PostgresRegistry
 from commonhold.stores.postgres.tables import PostgresTables
 
+pytestmark = pytest.mark.slow
+
 holders = st.sampled_from(("one", "two", "three"))
 ids = st.integers(1, 6).map("l{}".format)
 ttls = st.sampled_from((10.0, 30.0))
@@ -162,21 +164,18 @@ def run(houses: Houses, story: list[list[tuple[float, Once | None, Command[Any]]
         houses.compare()
 
 
-@pytest.mark.slow
 @given(story=stories)
 @examples(0.4)
 def test_both_answer_the_same(common_database: Database, story: list[Any]) -> None:
     run(Houses(common_database.socket_url, TableRegistry), story)
 
 
-@pytest.mark.slow
 @given(story=stories)
 @examples(0.4)
 def test_so_they_do_when_the_command_is_told_beforehand(common_database: Database, story: list[Any]) -> None:
     run(Houses(common_database.socket_url, PostgresRegistry), story)
 
 
-@pytest.mark.slow
 @given(story=stories)
 @examples(0.2)
 def test_so_they_do_behind_a_pooler(common_database: Database, pooler: Pooler, story: list[Any]) -> None:

@@ -25,6 +25,8 @@ from commonhold.stores.postgres.statements import load
 from commonhold.stores.postgres.tables import PostgresTables
 from commonhold.stores.postgres.target import read_url
 
+pytestmark = pytest.mark.slow
+
 SECRET = "s3cret/&?"
 
 
@@ -62,7 +64,6 @@ def test_a_server_that_does_not_answer(open_tables: OpenTables) -> None:
     assert fault.fields["database"] == "127.0.0.1:1/nowhere"
 
 
-@pytest.mark.slow
 def test_a_wrong_password(private_postgres: PostgresServer, open_tables: OpenTables) -> None:
     data = Path(private_postgres.address.socket_folder, "data")
     data.joinpath("pg_hba.conf").write_text("local all all trust\nhost all all all scram-sha-256\n")

@@ -19,6 +19,8 @@ from commonhold.kernel.errors import Code, StoreError
 from commonhold.stores.postgres.start import JUMP
 from commonhold.stores.postgres.tables import PostgresTables
 
+pytestmark = pytest.mark.slow
+
 
 def fence(tables: PostgresTables, name: str) -> int:
     lease = grant(tables, name)
@@ -116,7 +118,6 @@ def test_a_jump_that_is_taken_back_is_made_again(database: Database, open_tables
     assert fence(tables, "l2") == 2 + JUMP + 1
 
 
-@pytest.mark.slow
 def test_they_jump_ahead_when_a_standby_takes_over_that_was_behind(
     private_postgres: PostgresServer, standby: PostgresServer, open_tables: OpenTables
 ) -> None:

@@ -19,6 +19,8 @@ from commonhold.stores.postgres.link import Link, Rows
 from commonhold.stores.postgres.registry import PostgresRegistry
 from commonhold.stores.postgres.tables import PostgresTables
 
+pytestmark = pytest.mark.slow
+
 Forked = Callable[[Callable[[], bool]], bool]
 END_ALL = (
     "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"

@@ -12,6 +12,8 @@ from tests.services.postgres_server import Database
 from commonhold.kernel.errors import InputError
 from commonhold.stores.postgres.literals import Value, literal
 
+pytestmark = pytest.mark.slow
+
 Connection = psycopg.Connection[tuple[object, ...]]
 characters = st.characters(codec="utf-8", exclude_characters="\0") | st.sampled_from("\\'\"{},%$;- \n")
 texts = st.text(characters)

@@ -16,6 +16,8 @@ from tests.unit.stores.postgres.conftest import OpenTables
 
 from commonhold.stores.postgres.tables import PostgresTables
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[4]
 MANY, ROUNDS = 8, 25
 
@@ -47,7 +49,6 @@ def check(fences: list[int], tables: PostgresTables) -> None:
     assert len(fences) >= MANY
 
 
-@pytest.mark.slow
 def test_processes_half_of_them_behind_a_pooler(
     common_database: Database, pooler: Pooler, namespace: str, tables: PostgresTables
 ) -> None:

@@ -20,6 +20,8 @@ from commonhold.stores.postgres.tables import PostgresTables
 from commonhold.stores.reset_events import ITSELF, REASON
 from commonhold.stores.seen import Seen
 
+pytestmark = pytest.mark.slow
+
 
 def restore(database: Database, dump: bytes) -> None:
     ask(database.url, "DROP SCHEMA commonhold CASCADE")

@@ -13,6 +13,8 @@ from commonhold.kernel.lease import Lease
 from commonhold.kernel.modes import Mode
 from commonhold.stores.postgres.tables import PostgresTables
 
+pytestmark = pytest.mark.slow
+
 MANY, FEW = 2_000, 100
 READ = """
 SELECT sum(idx_tup_read) + (SELECT sum(seq_tup_read) FROM pg_stat_user_tables WHERE schemaname = 'commonhold')
@@ -40,7 +42,6 @@ def rows_read(tables: PostgresTables, url: str) -> int:
     return int(count)
 
 
-@pytest.mark.slow
 def test_it_looks_at_few_rows(database: Database, open_tables: OpenTables) -> None:
     tables = open_tables(database.url)
     fences_of(tables, "one", 10)

@@ -14,6 +14,8 @@ from commonhold.stores.postgres.registry import PostgresRegistry
 from commonhold.stores.postgres.start import instant
 from commonhold.stores.postgres.tables import PostgresTables
 
+pytestmark = pytest.mark.slow
+
 
 def test_looking_sees_nothing_that_ends_later(open_tables: OpenTables) -> None:
     tables, other = open_tables(), open_tables()

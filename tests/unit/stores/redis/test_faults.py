@@ -23,6 +23,8 @@ from commonhold.kernel.ports import Registry
 from commonhold.stores.redis import connection, open_redis
 from commonhold.stores.redis.faults import translate
 
+pytestmark = pytest.mark.slow
+
 SECRET = "s3cret"
 SOUND = {"redis_version": "7.0.15", "run_id": "1f", "maxmemory_policy": "noeviction"}
 ENDLESS = "while true do end"

@@ -11,6 +11,8 @@ from commonhold.kernel.commands import Put
 from commonhold.kernel.keys import canonical
 from commonhold.kernel.outcomes import Stored
 
+pytestmark = pytest.mark.slow
+
 GAP = 2**20
 
 
@@ -96,7 +98,6 @@ def test_they_go_on_after_a_kill(new_redis: NewRedis, open_registry: OpenRegistr
         assert fence(open_registry(server.socket_url)) > before[-1]
 
 
-@pytest.mark.slow
 def test_they_go_on_after_a_failover_that_loses_grants(new_redis: NewRedis, open_registry: OpenRegistry) -> None:
     primary = new_redis()
     replica = new_redis(follows=primary)

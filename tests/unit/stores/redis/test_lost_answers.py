@@ -17,6 +17,8 @@ from commonhold.kernel.events import LeaseGranted, LeaseReleased
 from commonhold.kernel.outcomes import NotHeld, Released, Renewed
 from commonhold.kernel.ports import Once
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def way(redis_server: RedisServer) -> Iterator[Forgetful]:

@@ -15,6 +15,8 @@ from tests.unit.stores.redis.conftest import OpenRegistry
 from commonhold.kernel.events import LeaseGranted
 from commonhold.kernel.ports import Registry
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[4]
 MANY, SECONDS = 8, 1.0
 
@@ -30,7 +32,6 @@ def in_threads(open_one: Callable[[], Registry]) -> list[int]:
         return [fence for each in found for fence in each.result()]
 
 
-@pytest.mark.slow
 def test_processes(redis_server: RedisServer, open_registry: OpenRegistry, namespace: str) -> None:
     command = (sys.executable, "-m", "tests.unit.stores.redis.rival", redis_server.socket_url, namespace)
     started = [

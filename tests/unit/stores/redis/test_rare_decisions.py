@@ -38,6 +38,8 @@ from commonhold.kernel.outcomes import Outcome
 from commonhold.kernel.partial_work import Left
 from commonhold.kernel.values import Version
 
+pytestmark = pytest.mark.slow
+
 Story = list[Command[Outcome] | float]
 
 

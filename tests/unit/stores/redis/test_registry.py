@@ -20,6 +20,8 @@ from commonhold.kernel.outcomes import Acknowledged, Denied, Granted, Released, 
 from commonhold.kernel.ports import Once, Registry
 from commonhold.stores.redis import open_redis, scripts, view
 
+pytestmark = pytest.mark.slow
+
 DAY = 86_400.0
 
 

@@ -20,6 +20,8 @@ from commonhold.stores.redis import open_redis
 from commonhold.stores.reset_events import ITSELF, REASON
 from commonhold.stores.seen import Seen
 
+pytestmark = pytest.mark.slow
+
 Opened = Callable[[], Registry]
 
 

@@ -31,6 +31,8 @@ from commonhold.kernel.modes import Mode
 from commonhold.kernel.partial_work import Left
 from commonhold.kernel.values import Version
 
+pytestmark = pytest.mark.slow
+
 Each = TypeVar("Each", Lease, Waiter, Lease | Waiter)
 # All times are multiples of five seconds: what lasts does so for an odd one, what passes is an even one. So what is
 # over and what is not is never decided by the moments that a real server takes.

@@ -14,6 +14,8 @@ import pytest
 from commonhold.kernel.errors import Code, StoreError
 from commonhold.stores.sqlite.gate import Gate
 
+pytestmark = pytest.mark.slow
+
 Forked = Callable[[Callable[[], bool]], bool]
 HOLD = """
 import sys

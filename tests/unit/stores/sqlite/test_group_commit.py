@@ -13,6 +13,8 @@ from commonhold.stores.sqlite import mirror
 from commonhold.stores.sqlite.group_commit import GroupCommit
 from commonhold.stores.sqlite.mirror import MirroredStore
 
+pytestmark = pytest.mark.slow
+
 
 class Disk:
     """A disk on which each flush takes until it is let go on."""

@@ -14,6 +14,8 @@ from commonhold.kernel.read_set import Overtaking, StaleRead
 from commonhold.stores.sqlite.kept_rows import KEPT, MOST_KEPT, KeptRows, changes
 from commonhold.stores.sqlite.mirror import MirroredStore
 
+pytestmark = pytest.mark.slow
+
 OVERTAKEN = StaleRead("one", "/w", "file:a.py#f", "a" * 64, "b" * 64, (Overtaking(7, "two", "why", "what"),), 3, 3)
 DEBT = Debt("file:a.py#f", "one", "it calls g", "/w")
 WRITES = (Write("a.py", None, "a" * 64, None, 0o644),)

@@ -31,6 +31,8 @@ from commonhold.stores.sqlite.store import SqliteStore
 from commonhold.testing import FakeClock
 from commonhold.workspace.state_folder import StateFolder, identity_at
 
+pytestmark = pytest.mark.slow
+
 _numbers = count(1)
 
 

@@ -33,6 +33,8 @@ from commonhold.stores.sqlite.mirror import MirroredStore
 from commonhold.stores.sqlite.statements import load
 from commonhold.stores.sqlite.store import SqliteStore
 
+pytestmark = pytest.mark.slow
+
 NOBODY = 65534
 Forked = Callable[[Callable[[], bool]], bool]
 MORE = "CREATE TABLE more (x); INSERT INTO more SELECT count(*) FROM events;"
@@ -521,7 +523,6 @@ def test_no_thread_gets_into_the_transaction_of_another(kind: type[SqliteStore],
     slow.close()
 
 
-@pytest.mark.slow
 def test_threads_that_fork_at_once_leave_the_store_usable(store: SqliteStore, request: pytest.FixtureRequest) -> None:
     request.addfinalizer(partial(sys.setswitchinterval, sys.getswitchinterval()))
     sys.setswitchinterval(1e-6)

@@ -15,6 +15,8 @@ from commonhold.kernel.keys import Key, canonical, contains, overlaps, parse
 from commonhold.workspace.files import WorkingTree
 from commonhold.workspace.files.working_tree import is_case_blind
 
+pytestmark = pytest.mark.slow
+
 MODULE = "def f():\n    pass\n\n\nclass C:\n    def m(self):\n        pass\n"
 FILES = (
     *("top.py", "pkg/__init__.py", "pkg/mod.py", "pkg/mod_tests.py", "pkg/modern/deep.py", "src/lib/inner.py"),

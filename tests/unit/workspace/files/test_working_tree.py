@@ -19,6 +19,8 @@ from commonhold.kernel.keys import Key, canonical, parse
 from commonhold.kernel.ports import ChangedUnderneath, Journal, Write
 from commonhold.workspace.files import WorkingTree
 
+pytestmark = pytest.mark.slow
+
 SECRET = b"outside"
 
 

@@ -11,6 +11,8 @@ from commonhold.workspace.git import indexes
 from commonhold.workspace.git.indexes import Index, Listed, differing
 from commonhold.workspace.git.process import Git
 
+pytestmark = pytest.mark.slow
+
 ONE, TWO = "1" * 40, "2" * 40
 NAMES = ["a.txt", "src/b.txt", "*.txt", "\u00e9\n"]
 

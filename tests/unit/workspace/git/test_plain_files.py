@@ -14,6 +14,8 @@ from commonhold.workspace.git.aliases import resolved
 from commonhold.workspace.git.differences import branch_of, find_tree, head_of
 from commonhold.workspace.git.process import Git
 
+pytestmark = pytest.mark.slow
+
 
 def git(root: Path, *words: str) -> str:
     done = subprocess.run((*GIT, *words), cwd=root, check=True, capture_output=True, text=True)

@@ -14,6 +14,8 @@ from commonhold.workspace.git.objects import read_blobs, write_blobs
 from commonhold.workspace.git.process import Git
 from commonhold.workspace.git.rename_tracking import _confirmed, traced
 
+pytestmark = pytest.mark.slow
+
 TEXT = "A = 1\n\n\n\n\n\n\nLIMIT = 3\n\n\n\n\n\n\nZ = 1\n"
 
 

@@ -9,6 +9,8 @@ import pytest
 from commonhold.workspace.git.process import Git
 from commonhold.workspace.git.working_copy import WorkingCopy
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:

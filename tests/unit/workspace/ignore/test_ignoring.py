@@ -18,6 +18,8 @@ from commonhold.workspace.ignore import IgnoredPaths, Ignoring, wildcards
 from commonhold.workspace.ignore.rules import MOST_BYTES
 from commonhold.workspace.survey.listed import listed
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:

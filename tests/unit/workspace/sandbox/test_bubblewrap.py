@@ -3,10 +3,13 @@
 import subprocess
 from pathlib import Path
 
+import pytest
 from tests.services.fixtures import require
 from tests.services.programs import find_or_install
 
 from commonhold.workspace.sandbox import bubblewrap
+
+pytestmark = pytest.mark.slow
 
 
 def test_what_is_held_is_read_only_and_nothing_else(tmp_path: Path) -> None:

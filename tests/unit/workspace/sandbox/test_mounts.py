@@ -10,9 +10,10 @@ from tests.unit.workspace.sandbox.confined import Confined
 
 from commonhold.workspace.sandbox.probing import offered
 
-pytestmark = pytest.mark.skipif(
-    not offered().is_enforced or bool(offered().program), reason="nothing can be mounted here"
-)
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not offered().is_enforced or bool(offered().program), reason="nothing can be mounted here"),
+]
 SOMEBODY = 12345
 USERS = [pytest.param(os.geteuid(), id="this user")]
 if os.geteuid() == 0:

@@ -8,6 +8,8 @@ from tests.e2e.cli_driver import git
 from commonhold.workspace.repository import find_repository
 from commonhold.workspace.survey.ground import ScanScope
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:

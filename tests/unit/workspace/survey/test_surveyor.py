@@ -18,6 +18,8 @@ from commonhold.workspace.git.process import Git
 from commonhold.workspace.survey import Surveyor
 from commonhold.workspace.survey.surveyor import Survey
 
+pytestmark = pytest.mark.slow
+
 TRACKED = {"a.txt": b"a\n", "src/b.txt": b"b\n", "src/c.txt": b"c\n", "x y/\u00e9.txt": b"d\n"}
 
 

@@ -24,7 +24,10 @@ from commonhold.workspace.survey import Surveyor, surveyor
 from commonhold.workspace.survey.listed import Listed, listed
 from commonhold.workspace.survey.surveyor import MOST_SINCE
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux has inotify")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(sys.platform != "linux", reason="only Linux has inotify"),
+]
 TRACKED = {"a.txt": b"a\n", "src/b.txt": b"b\n", "src/c.txt": b"c\n", "src/deep/d.txt": b"d\n"}
 TICK_SECONDS = 0.02
 

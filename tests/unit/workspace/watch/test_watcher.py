@@ -21,6 +21,8 @@ from commonhold.workspace.repository import find_repository
 from commonhold.workspace.watch import Burst, Watcher, notifiers
 from commonhold.workspace.watch.notifiers import Notified, Source
 
+pytestmark = pytest.mark.slow
+
 MARK = "mark."
 
 
