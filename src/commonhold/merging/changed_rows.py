@@ -3,7 +3,7 @@
 import re
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -12,6 +12,7 @@ from tree_sitter import Node
 from commonhold.merging.prose import lines_of
 
 WORD: Final = re.compile(rb"\w+")
+_IN_WORDS: Final = frozenset(bytes([each]) for each in range(256) if WORD.fullmatch(bytes([each])))
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,10 +36,30 @@ class Rows:
                 stack += reversed(node.named_children)
 
 
-def rows_with(source: bytes, words: Container[bytes]) -> Rows:
+def places_of(source: bytes, words: Iterable[bytes]) -> list[int]:
+    """Return the offsets at which any of some words stands, sorted. A text that is no single word stands nowhere."""
+    found = []
+    for word in words:
+        if not WORD.fullmatch(word):
+            continue
+        at = source.find(word)
+        while at >= 0:
+            end = at + len(word)
+            if source[at - 1 : at] not in _IN_WORDS and source[end : end + 1] not in _IN_WORDS:
+                found.append(at)
+            at = source.find(word, end)
+    return sorted(found)
+
+
+def rows_with(source: bytes, words: Iterable[bytes]) -> Rows:
     """Return the rows on which any of some words stands."""
-    lines = enumerate(lines_of(source))
-    return Rows([row for row, line in lines if any(word in words for word in WORD.findall(line))])
+    rows: list[int] = []
+    row = start = 0
+    for at in places_of(source, words):
+        row, start = row + source.count(b"\n", start, at), at
+        if not rows or rows[-1] != row:
+            rows.append(row)
+    return Rows(rows)
 
 
 def changed_rows(before: bytes, after: bytes) -> tuple[Rows, Rows]:

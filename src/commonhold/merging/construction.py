@@ -11,6 +11,7 @@ from typing import Final
 
 from tree_sitter import Node
 
+from commonhold.merging.changed_rows import places_of
 from commonhold.merging.layout import Element
 from commonhold.merging.profile import Profile
 from commonhold.merging.prose import lines_of
@@ -95,7 +96,7 @@ def _may_be_left_out(parameter: bytes) -> bool:
 def _makings(root: Node, names: set[bytes]) -> dict[bytes, list[int]]:
     """Return the rows on which types of these names are constructed."""
     source = root.text or b""
-    places = [match.start() + root.start_byte for match in _WORD.finditer(source) if match[0] in names]
+    places = [at + root.start_byte for at in places_of(source, names)]
     found: dict[bytes, list[int]] = {}
     stack = [root]
     while stack:

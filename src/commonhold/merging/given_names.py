@@ -15,6 +15,7 @@ from typing import Final
 
 from tree_sitter import Node
 
+from commonhold.merging.changed_rows import places_of
 from commonhold.merging.layout import FileElement
 from commonhold.merging.profile import Profile
 from commonhold.merging.prose import lines_of
@@ -208,8 +209,7 @@ def given_twice(merged: FileElement, versions: tuple[FileElement, FileElement, F
 
 
 def _given(element: FileElement, words: frozenset[bytes]) -> _Given:
-    places = [each.start() for each in _WORD.finditer(element.source) if each[0] in words]
-    given = _Given(element.source, places, element.profile, labels={(): ()})
+    given = _Given(element.source, places_of(element.source, words), element.profile, labels={(): ()})
     _inside(element.tree.root_node, (), given)
     return given
 
