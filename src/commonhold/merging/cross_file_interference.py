@@ -17,6 +17,7 @@ from commonhold.merging.demands import counted_on, demanded_anew
 from commonhold.merging.effects import Effects, effects_of
 from commonhold.merging.interference import Delta, deltas_of, is_function, is_offer, known_as
 from commonhold.merging.layout import Element
+from commonhold.merging.nested_functions import changed_inside
 from commonhold.merging.record import Edit
 from commonhold.merging.verdict import Lines, Reason, Spot
 from commonhold.merging.withdrawn_names import defines, is_code, newly_written, withdrawn_names
@@ -198,33 +199,41 @@ def _contracts(delta: Delta) -> Iterator[bytes]:
 
 
 def _bodies(delta: Delta) -> Iterator[tuple[bytes, Element | None]]:
-    """Yield the functions around a changed statement, with the class that each is a member of."""
-    if delta.is_head or delta.function is None or delta.function.name is None:
-        return
-    around = delta.scope[: delta.scope.index(delta.function)]
-    (name,) = known_as((delta.function.name,), around)
-    if name not in _CONSTRUCTORS:
-        yield name, around[-1] if around else None
+    """Yield the functions around and inside a changed statement, each with the class that it is a member of."""
+    if not delta.is_head:
+        for at, each in enumerate(delta.scope):
+            if is_function(each) and each.name is not None:
+                around = delta.scope[:at]
+                (name,) = known_as((each.name,), around)
+                if name not in _CONSTRUCTORS:
+                    yield name, around[-1] if around else None
+    if delta.old is not None:
+        inside = changed_inside(delta.old.node, delta.element.node, delta.element.profile)
+        yield from ((name, None) for name in inside if name not in _CONSTRUCTORS)
 
 
 def _implied(name: bytes, class_: Element | None) -> Iterator[bytes]:
     """Yield the methods that the language calls implicitly and that reach `name` through methods of the same class."""
     if class_ is None:
         return
-    implied = {each for names in class_.profile.implied.values() for each in names}
-    methods = dict(_methods(class_))
-    reached = {name}
-    grown = implied & methods.keys()
-    while grown and (more := {each for each, calls in methods.items() if each not in reached and calls & reached}):
-        reached |= more
-    yield from sorted(implied & reached - {name})
+    methods = _methods(class_)
+    calls: dict[bytes, frozenset[bytes]] = {}
+    for each in sorted({implied for names in class_.profile.implied.values() for implied in names} - {name}):
+        reached, rest = {each}, [each]
+        while rest and name not in reached:
+            at = rest.pop()
+            if at in methods and at not in calls:
+                calls[at] = frozenset(effects_of([methods[at].node], class_.profile).calls)
+            more = calls.get(at, frozenset()) - reached
+            reached |= more
+            rest += more
+        if name in reached:
+            yield each
 
 
-def _methods(class_: Element) -> Iterator[tuple[bytes, frozenset[bytes]]]:
+def _methods(class_: Element) -> dict[bytes, Element]:
     members = (child for part in class_.children if part.nodes is not None for child in part.children)
-    for member in members:
-        if member.is_definition and member.name is not None:
-            yield b"." + member.name, frozenset(effects_of([member.node], member.profile).calls)
+    return {b"." + each.name: each for each in members if each.is_definition and each.name is not None}
 
 
 def _named(effects: Effects) -> list[bytes]:
