@@ -3,14 +3,7 @@
 from collections.abc import Mapping
 
 import pytest
-from tests.unit.code.analysis.repository.shelves import shelf
-
-from commonhold.code.analysis.repository.changed_bodies import touched
-from commonhold.code.analysis.repository.interacting_changes import InteractingChange, crossings
-
-Files = Mapping[str, str]
-Edits = Mapping[str, tuple[str, str]]
-"""What a side replaces in a file, and by what."""
+from tests.unit.code.analysis.repository.two_sides import Edits, Files, found
 
 PYTHON = {
     "client.py": """class Base:
@@ -164,20 +157,6 @@ CONTROLS: Mapping[str, tuple[Files, Edits, Edits]] = {
         in_typescript("export function show(client: Client) {", "console.log(client.id);"),
     ),
 }
-
-
-def edited(files: Files, edits: Edits) -> dict[str, str]:
-    assert all(old in files[path] for path, (old, _) in edits.items())
-    return {path: text.replace(*edits[path], 1) if path in edits else text for path, text in files.items()}
-
-
-def found(files: Files, ours: Edits, theirs: Edits) -> tuple[InteractingChange, ...]:
-    sides = [edited(files, edits) for edits in (ours, theirs)]
-    changed = [
-        {path: touched(path, files[path].encode(), side[path].encode()) for path in edits}
-        for side, edits in zip(sides, (ours, theirs), strict=True)
-    ]
-    return crossings(shelf(edited(edited(files, ours), theirs)), *changed)
 
 
 @pytest.mark.parametrize("case", CONFLICTS)
