@@ -9,7 +9,9 @@ from bench.merging.generated.files import own
 from bench.merging.generated.front_ends import TOOLS, close, judge
 from bench.merging.generated.grammars import GRAMMARS
 from bench.merging.generated.judges import JSON, PYTHON, TOML, YAML, Judge, Typed, is_accepted, lost
+from bench.merging.generated.kept import Kept
 from bench.merging.generated.measure import Limits, Merged, of_file
+from bench.merging.generated.part import Unit, of_unit
 from bench.merging.generated.program import Program
 from bench.merging.generated.running import Ran, misbehaving, of_program
 from bench.merging.generated.showing import keep, table, tallied
@@ -132,3 +134,40 @@ def test_what_was_seen_is_told_and_kept(tmp_path: Path) -> None:
     assert "json               3       2       1        1  1 of 1 judged" in list(table(languages, {"go": "no go"}))
     keep([good, bad, refused], tmp_path)
     assert (tmp_path / "json-001" / "merged.json").read_bytes() == b"b"
+
+
+def test_what_rust_says_against_one_text_hides_nothing_in_another(tmp_path: Path) -> None:
+    found = judge("rust", tmp_path)
+    if isinstance(found, str):
+        pytest.skip(found)
+    texts = [b"pub fn a( -> i32 {}\n", b"pub fn b() -> i32 {\n    true\n}\n", b"pub fn c() -> i32 {\n    1\n}\n"]
+    syntax, types, right = found.complaints(tmp_path / "text.rs", texts)
+    assert syntax
+    assert types
+    assert not right
+
+
+def test_a_header_that_is_no_longer_included_is_missed_in_cpp(tmp_path: Path) -> None:
+    found = judge("cpp", tmp_path)
+    if isinstance(found, str):
+        pytest.skip(found)
+    place = tmp_path / "text.cpp"
+    use = b"std::vector<int> sizes;\n"
+    place.write_bytes(b"#include <string>\n#include <vector>\n" + use)
+    right, wrong = found.complaints(place, [place.read_bytes(), b"#include <string>\n" + use])
+    assert is_accepted(right, Counter())
+    assert not is_accepted(wrong, right)
+
+
+def test_a_file_that_was_finished_is_read_when_a_run_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    unit = Unit("json", own(".json"), 7)
+    merges = of_unit(FEW, tmp_path, unit)
+    see_no_interference(monkeypatch)
+    assert merges
+    assert of_unit(FEW, tmp_path, unit) == merges
+    bad = Merged(
+        "json", "file.json", ("add key", "delete"), (b"a", b"b", b"c"), b"b", Counter(["lost"]), None, ("GATE",)
+    )
+    Kept(tmp_path).write("bad", [bad])
+    assert Kept(tmp_path).read("bad") == [bad]
+    assert Kept(tmp_path).read("other") is None

@@ -10,8 +10,8 @@ from tree_sitter import Node
 
 from bench.merging.generated.changes import GENERAL
 from bench.merging.generated.grammar import Grammar, Insert
-from bench.merging.generated.placing import NAMES, chosen, entries_of, identifiers, with_entry
-from bench.merging.generated.program import Program
+from bench.merging.generated.placing import NAMES, chosen, entries_of, identifiers, locals_of, with_entry
+from bench.merging.generated.program import Program, name_of
 
 _KNOWN_SHARE: Final = 0.15
 _FIELD: Final = re.compile(r"\{(\w+)\}")
@@ -132,6 +132,9 @@ def _value(program: Program, random: Random, holder: Node, field: str) -> bytes 
         return str(random.randrange(2, 9)).encode()
     if field == "next":
         return str(max(map(int, _NUMBER.findall(program.text(holder))), default=0) + 1).encode()
+    if field == "holder":
+        of_holder = name_of(holder.parent) if holder.parent is not None else None
+        return program.text(of_holder) if of_holder is not None else None
     known = _known(program, holder, field)
     return random.choice(known) if known else None
 
@@ -139,4 +142,6 @@ def _value(program: Program, random: Random, holder: Node, field: str) -> bytes 
 def _known(program: Program, holder: Node, field: str) -> Sequence[bytes]:
     if field == "variable":
         return identifiers(program, holder)
+    if field == "local":
+        return locals_of(program, holder)
     return program.names(program.grammar.functions if field == "function" else program.grammar.types)

@@ -1,5 +1,6 @@
 """What is edited: a program of ours in each language, and real files that this machine has anyway."""
 
+import re
 import sysconfig
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
@@ -23,13 +24,19 @@ _GLOBS: Final[Mapping[str, Sequence[str]]] = {
     "go": ("usr/share/go-*/src/[a-z]*/*.go", "usr/share/go-*/src/[a-z]*/[a-z]*/*.go"),
     "rust": ("usr/share/cargo/registry/*/src/*.rs",),
     "c": ("usr/share/doc/**/*.c", "usr/include/*.h"),
-    "cpp": ("usr/share/doc/**/*.cpp", "usr/include/c++/*/[a-z]*", "usr/include/tclap/*.h"),
+    "cpp": ("usr/share/doc/**/*.cpp", "usr/share/doc/**/*.cc"),
     "php": ("usr/share/php/**/*.php",),
     "ruby": ("usr/lib/ruby/[0-9]*/**/*.rb",),
     "json": tuple(each.format(".json") for each in _EVERYWHERE),
     "yaml": tuple(each.format(ending) for ending in (".yaml", ".yml") for each in _EVERYWHERE),
     "toml": (*(each.format(".toml") for each in _EVERYWHERE), "usr/share/cargo/**/*.toml"),
 }
+_LEANING: Final[Mapping[str, re.Pattern[bytes]]] = {
+    "rust": re.compile(
+        rb"\b(?:crate|super)::|\bextern crate\b|^\s*(?:pub )?mod \w+;|^\s*(?:pub )?use (?!std|core)", re.MULTILINE
+    )
+}
+"""What files of a language cannot be compiled alone, where the language has many such files."""
 _JDK: Final = ("java.base/java/util/", "java.base/java/text/", "java.base/java/time/", "java.base/java/io/")
 
 
@@ -40,7 +47,8 @@ def own(suffix: str) -> Path:
 
 def real_files(language: str, work: Path, most: int, seed: int) -> list[Path]:
     """Some of the real files of a language, small enough to be edited often. The same seed gives the same."""
-    found = sorted({path for path in _candidates(language, work) if _is_fit(path)})
+    leaning = _LEANING.get(language)
+    found = sorted({path for path in _candidates(language, work) if _is_fit(path, leaning)})
     return Random(f"{seed}:{language}").sample(found, min(most, len(found)))  # noqa: S311 - repeatable on purpose
 
 
@@ -65,11 +73,13 @@ def _jdk(work: Path) -> Iterator[Path]:
     yield from folder.rglob("*.java")
 
 
-def _is_fit(path: Path) -> bool:
+def _is_fit(path: Path, leaning: re.Pattern[bytes] | None = None) -> bool:
     try:
         if not path.is_file() or path.is_symlink() or not SMALLEST <= path.stat().st_size <= LARGEST:
             return False
         text = path.read_bytes()
     except OSError:
+        return False
+    if leaning is not None and leaning.search(text):
         return False
     return text.isascii() and b"\r" not in text and max(map(len, text.splitlines()), default=0) < 400  # noqa: PLR2004 - minified

@@ -1,15 +1,16 @@
 """Judges that are programs of their own: compilers and interpreters that this machine may have."""
 
 import base64
+import hashlib
 import json
+import os
 import re
 import shutil
 import subprocess
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Final
@@ -17,8 +18,9 @@ from typing import Final
 from bench.merging.generated.judges import JSON, TOML, YAML, Complaints, Judge, Typed
 
 _PROGRAMS: Final = Path(__file__).parent / "front_ends"
-_AT_ONCE: Final = 2
 _SECONDS: Final = 120
+_RUSTC: Final = "rustc"
+_IN_A_CRATE: Final = 24  # the time that rustc takes for its advice grows with the square
 
 
 @dataclass
@@ -74,22 +76,23 @@ class Asked:
 
 @dataclass
 class Javac:
-    """javac, in one virtual machine for all texts."""
+    """javac, in one virtual machine for all texts. They stand in `folder` one after the other."""
 
     conversation: Conversation
+    folder: Path
 
     def complaints(self, place: Path, texts: Sequence[bytes]) -> list[Complaints]:
         """What javac says. A file of the JDK's own sources is compiled as a part of its module."""
-        return [self._complaints(place, text) for text in texts]
-
-    def _complaints(self, place: Path, text: bytes) -> Complaints:
         module = next((part for part in place.parts if part.startswith("java.")), "-")
         inside = place.parts[place.parts.index(module) + 1 :] if module != "-" else (place.name,)
-        with tempfile.TemporaryDirectory(prefix="judge-java-") as folder:
-            file = Path(folder, *inside)
+        with tempfile.TemporaryDirectory(prefix="alone-", dir=self.folder) as name:
+            file = Path(name, *inside)
             file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_bytes(text)
-            answer = self.conversation.ask(f"{file}\t{module}\t{folder}").split()
+            return [self._complaints(file, module, Path(name), text) for text in texts]
+
+    def _complaints(self, file: Path, module: str, folder: Path, text: bytes) -> Complaints:
+        file.write_bytes(text)
+        answer = self.conversation.ask(f"{file}\t{module}\t{folder}").split()
         return Counter(base64.b64decode(each).decode() for each in answer)
 
     def close(self) -> None:
@@ -106,20 +109,14 @@ class Called:
 
     command: Call
     said: re.Pattern[str]
-    folder_of: Callable[[Path], Path | None] = field(default=lambda _: None)
 
     def complaints(self, place: Path, texts: Sequence[bytes]) -> list[Complaints]:
-        """What the calls say, two at a time."""
-        with ThreadPoolExecutor(_AT_ONCE) as pool:
-            return list(pool.map(lambda text: self._complaints(place, text), texts))
+        """What each call says."""
+        return [self._complaints(place, text) for text in texts]
 
     def _complaints(self, place: Path, text: bytes) -> Complaints:
         with tempfile.TemporaryDirectory(prefix="judge-") as name:
-            folder, around = Path(name) / "it", self.folder_of(place)
-            if around is not None:
-                shutil.copytree(around, folder)
-            file = folder / (place.relative_to(around) if around is not None else place.name)
-            file.parent.mkdir(exist_ok=True, parents=True)
+            file = Path(name, place.name)
             file.write_bytes(text)
             told = subprocess.run(  # noqa: S603 - a compiler, with paths that were made here
                 self.command(file, place), cwd=name, capture_output=True, check=False, timeout=_SECONDS
@@ -129,27 +126,96 @@ class Called:
         return found or Counter([f"ends with {told.returncode}"] * bool(told.returncode))
 
 
-def _crate(place: Path) -> Path | None:
-    return next((each for each in place.parents if (each / "Cargo.toml").exists() and (each / "src").exists()), None)
+class Rustc:
+    """rustc. It starts slowly, so it compiles the texts as modules of one crate.
+
+    One wrong text can hide what is wrong with another: the rest is compiled again until no text is named.
+    """
+
+    def complaints(self, _place: Path, texts: Sequence[bytes]) -> list[Complaints]:
+        """What rustc says against each text."""
+        return [said for some in _batched(texts, _IN_A_CRATE) for said in self._said(some)]
+
+    def _said(self, texts: Sequence[bytes]) -> list[Complaints]:
+        said: dict[int, Complaints] = {}
+        while len(said) < len(texts):
+            found = _said_by_rustc({number: text for number, text in enumerate(texts) if number not in said})
+            if not found:
+                break
+            said |= found
+        return [said.get(number, Complaints()) for number in range(len(texts))]
 
 
-def _rustc(file: Path, place: Path) -> Sequence[str | Path]:
-    crate = _crate(place)
-    root, edition = file, "2021"
-    if crate is not None:
-        root = Path(*file.parts[: len(file.parts) - len(place.relative_to(crate).parts)]) / "src" / "lib.rs"
-        found = re.search(r'edition = "(\d+)"', (crate / "Cargo.toml").read_text(encoding="utf-8"))
-        edition = found[1] if found else "2015"
-    options = ["--edition", edition, "--crate-type", "lib", "--emit=metadata", "--cap-lints", "allow"]
-    return ["rustc", *options, "--cfg", 'feature="std"', "--error-format", "short", "-o", "it.rmeta", root]
+def _batched(texts: Sequence[bytes], most: int) -> Iterator[Sequence[bytes]]:
+    for start in range(0, len(texts), most):
+        yield texts[start : start + most]
 
 
-def _gcc(compiler: str) -> Call:
-    def command(file: Path, place: Path) -> Sequence[str | Path]:
-        kind = {"gcc": "c", "g++": "c++"}[compiler]
-        return [compiler, "-fsyntax-only", "-w", "-x", kind, "-I", place.parent, file]
+def _said_by_rustc(texts: Mapping[int, bytes]) -> Mapping[int, Complaints]:
+    """What rustc says against texts that are modules of one crate, where it says anything."""
+    options = ["--edition", "2021", "--crate-type", "lib", "--emit=metadata", "--cap-lints", "allow"]
+    with tempfile.TemporaryDirectory(prefix="judge-rust-") as name:
+        for number, text in texts.items():
+            Path(name, f"text{number}.rs").write_bytes(text)
+        Path(name, "lib.rs").write_text("".join(f"mod text{number};\n" for number in texts), encoding="utf-8")
+        told = subprocess.run(  # noqa: S603 - a compiler
+            [_RUSTC, *options, "--error-format", "short", "-o", "it.rmeta", "lib.rs"],
+            cwd=name,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=_SECONDS,
+        )
+    found: dict[int, Complaints] = {}
+    for line in told.stderr.splitlines():
+        if said := _RUST_SAID.match(line):
+            sentence = re.sub(r"text\d+::|\d+", "", said[2])
+            found.setdefault(int(said[1]), Complaints())[sentence] += 1
+    if told.returncode and not found:
+        return {number: Complaints([f"ends with {told.returncode}"]) for number in texts}
+    return found
 
-    return command
+
+def _gcc(file: Path, place: Path) -> Sequence[str | Path]:
+    return ["gcc", "-fsyntax-only", "-w", "-x", "c", "-I", place.parent, file]
+
+
+@dataclass
+class GxxCommand:
+    """How g++ is called. The headers that a file includes first are compiled once, which is most of the work."""
+
+    folder: Path
+
+    def __call__(self, file: Path, place: Path) -> Sequence[str | Path]:
+        """The command for a text; a text without one of those headers is compiled without any of them."""
+        headers = _first_includes(place.read_bytes())
+        is_whole = {*headers} <= {*_first_includes(file.read_bytes())}
+        before: list[str | Path] = ["-include", self._compiled(headers, place.parent)] if headers and is_whole else []
+        return ["g++", "-fsyntax-only", "-w", *before, "-x", "c++", "-I", place.parent, file]
+
+    def _compiled(self, headers: Sequence[bytes], beside: Path) -> Path:
+        text = b"\n".join((*headers, b"// " + bytes(beside), b""))
+        place = self.folder / hashlib.sha256(text).hexdigest()[:16] / "first.h"
+        done = place.with_suffix(".h.gch")
+        if not done.exists():
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_bytes(text)
+            made = place.with_suffix(f".{os.getpid()}")
+            _ended(["g++", "-w", "-x", "c++-header", "-I", beside, place, "-o", made], place.parent)
+            made.replace(done)
+        return place
+
+
+def _first_includes(text: bytes) -> Sequence[bytes]:
+    """The lines that include headers, before anything else but comments."""
+    found = []
+    for line in re.sub(rb"/\*.*?\*/", b"", text, flags=re.DOTALL).splitlines():
+        code = line.partition(b"//")[0].strip()
+        if re.fullmatch(rb"#include\s*[<\"][\w./+]+[>\"]", code):
+            found.append(code)
+        elif code:
+            break
+    return found
 
 
 def _ended(command: Sequence[str | Path], folder: Path) -> Path:
@@ -168,7 +234,7 @@ def _java(work: Path) -> Judge:
     folder = work / "judge-java"
     folder.mkdir(exist_ok=True, parents=True)
     _ended(["javac", "-d", folder, _PROGRAMS / "Judge.java"], folder)
-    return Javac(Conversation(["java", "-cp", folder, "Judge"]))
+    return Javac(Conversation(["java", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp", folder, "Judge"]), folder)
 
 
 def _typescript(suffix: str) -> Callable[[Path], Judge]:
@@ -187,16 +253,17 @@ def typescript(work: Path) -> Path:
 
 
 _SAID: Final = re.compile(r"error(?:\[\w+\])?: (.*)")
+_RUST_SAID: Final = re.compile(r"(?:.*/)?text(\d+)\.rs:\d+:\d+: error(?:\[\w+\])?: (.*)")
 _PHP_SAID: Final = re.compile(r"((?:Parse|Fatal) error: .*?)(?: in \S+)? on line")
 _MAKERS: Final[Mapping[str, Callable[[Path], Judge]]] = {
     "python": lambda _: Typed(),
     "javascript": _typescript(".js"),
     "typescript": _typescript(".ts"),
     "go": _go,
-    "rust": lambda _: Called(_rustc, _SAID, _crate),
+    "rust": lambda _: Rustc(),
     "java": _java,
-    "c": lambda _: Called(_gcc("gcc"), _SAID),
-    "cpp": lambda _: Called(_gcc("g++"), _SAID),
+    "c": lambda _: Called(_gcc, _SAID),
+    "cpp": lambda work: Called(GxxCommand(work / "judge-cpp"), _SAID),
     "php": lambda _: Called(lambda file, _: ["php", "-n", "-l", file], _PHP_SAID),
     "ruby": lambda _: Asked(Conversation(["ruby", _PROGRAMS / "judge.rb"])),
     "json": lambda _: JSON,

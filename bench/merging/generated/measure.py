@@ -57,6 +57,10 @@ class Merged:
         """Whether it was merged without doubt."""
         return self.result is not None
 
+    def without_texts(self) -> "Merged":
+        """The same without the texts, which are large."""
+        return replace(self, versions=(b"", b"", b""), result=None if self.result is None else b"")
+
 
 def of_file(grammar: Grammar, judge: Judge, place: Path, seed: int, limits: Limits) -> list[Merged]:
     """Merge pairs of edits of one file. Only edits that the judge accepts by themselves are paired."""
@@ -66,7 +70,7 @@ def of_file(grammar: Grammar, judge: Judge, place: Path, seed: int, limits: Limi
     program = Program(source, grammar, _around(source, random))
     if program.root.has_error:
         return []
-    made = list(edits(program, told, limits.each_kind))
+    made = list(edits(program, told, limits.each_kind * grammar.tries))
     before, *after = judge.complaints(place, [source, *(each.source for each in made)])
     accepted = [each for each, said in zip(made, after, strict=True) if is_accepted(said, before)]
     chosen = _spread(accepted, limits.most_edits, random)

@@ -4,13 +4,16 @@ import shutil
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cache, partial
+from itertools import groupby
 from pathlib import Path
 from typing import Final
 
 from bench.merging.generated.files import own, real_files
-from bench.merging.generated.front_ends import close, judge
+from bench.merging.generated.front_ends import judge
 from bench.merging.generated.grammars import GRAMMARS
+from bench.merging.generated.judges import Judge
+from bench.merging.generated.kept import Kept
 from bench.merging.generated.measure import Limits, Merged, of_file
 from bench.merging.generated.running import LANGUAGE as RUN
 from bench.merging.generated.running import of_programs
@@ -29,37 +32,67 @@ class Plan:
     limits: Limits = field(default_factory=Limits)
 
 
+@dataclass(frozen=True)
+class Unit:
+    """The edits of one file with one seed."""
+
+    language: str
+    place: Path
+    seed: int
+
+    @property
+    def name(self) -> str:
+        """What its merges are kept under."""
+        return f"{self.language}:{self.place}:{self.seed}"
+
+
 def measure(plan: Plan, languages: Sequence[str], work: Path, folder: Path, processes: int) -> None:
-    """Generate, merge, judge and say what was seen."""
+    """Generate, merge, judge and say what was seen.
+
+    Finished files are kept in `work` until the engine or this bench changes: a run that was ended goes on from there.
+    """
     shutil.rmtree(folder / "merging-generated", ignore_errors=True)
     merges: list[Merged] = []
-    missing: dict[str, str] = {}
+    missing = {each: said for each in languages if each != RUN and isinstance(said := _judge(each, work), str)}
+    units = [unit for language in languages if language not in missing for unit in units_of(plan, work, language)]
     with ProcessPoolExecutor(processes) as pool:
-        for language, found in zip(languages, pool.map(partial(of_language, plan, work), languages), strict=True):
-            if isinstance(found, str):
-                missing[language] = found
-            else:
-                merges += found
-                print(f"{language}: {len(found)} merges, {sum(bool(each.broken) for each in found)} broken", flush=True)
+        found = zip(units, pool.map(partial(of_unit, plan.limits, work), units), strict=True)
+        for language, of_language in groupby(found, key=lambda each: each[0].language):
+            of_files = [each for _, some in of_language for each in some]
+            merges += of_files
+            broken = sum(bool(each.broken) for each in of_files)
+            print(f"{language}: {len(of_files)} merges, {broken} broken", flush=True)
     show(merges, missing, folder)
 
 
-def of_language(plan: Plan, work: Path, language: str) -> list[Merged] | str:
-    """Merges of one language; what is missing where it cannot be judged here."""
+def units_of(plan: Plan, work: Path, language: str) -> list[Unit]:
+    """What is edited in a language: our own program with several seeds, then real files."""
+    rounds = range(plan.seed, plan.seed + plan.rounds)
     if language == RUN:
-        return of_programs(plan.seed, plan.rounds * plan.limits.most_pairs)
-    found = judge(language, work)
-    if isinstance(found, str):
-        return found
-    grammar = GRAMMARS[language]
-    try:
-        merges = [
-            each
-            for number in range(plan.rounds)
-            for each in of_file(grammar, found, own(grammar.suffix), plan.seed + number, plan.limits)
-        ]
-        for place in real_files(language, work, plan.files, plan.seed):
-            merges += of_file(grammar, found, place, plan.seed, plan.limits)
-    finally:
-        close(found)
+        return [Unit(language, Path("program.py"), seed) for seed in rounds]
+    own_units = [Unit(language, own(GRAMMARS[language].suffix), seed) for seed in rounds]
+    return own_units + [Unit(language, place, plan.seed) for place in real_files(language, work, plan.files, plan.seed)]
+
+
+def of_unit(limits: Limits, work: Path, unit: Unit) -> list[Merged]:
+    """The merges of a unit: those of an earlier run, or new ones, which are kept. Versions are kept of broken ones."""
+    kept = Kept(work)
+    merges = kept.read(unit.name)
+    if merges is None:
+        merges = [each if each.broken else each.without_texts() for each in _new(limits, work, unit)]
+        kept.write(unit.name, merges)
     return merges
+
+
+def _new(limits: Limits, work: Path, unit: Unit) -> list[Merged]:
+    if unit.language == RUN:
+        return of_programs(unit.seed, limits.most_pairs)
+    found = _judge(unit.language, work)
+    assert not isinstance(found, str)
+    return of_file(GRAMMARS[unit.language], found, unit.place, unit.seed, limits)
+
+
+@cache
+def _judge(language: str, work: Path) -> Judge | str:
+    """The judge of a language in this process, where it ends with it; what is missing where there is none."""
+    return judge(language, work)

@@ -5,7 +5,7 @@ from typing import Final
 
 from tree_sitter import Node
 
-from bench.merging.generated.program import Program
+from bench.merging.generated.program import Program, name_of
 
 NAMES: Final = ("added", "extra", "other")
 _EDGE_SHARE: Final = 0.55
@@ -45,6 +45,13 @@ def identifiers(program: Program, holder: Node) -> list[bytes]:
     start = parent.start_byte if parent is not None else start
     inside = (node for node in program.nodes if start <= node.start_byte and node.end_byte <= end)
     return list(dict.fromkeys(program.text(node) for node in inside if node.type in program.grammar.identifiers))
+
+
+def locals_of(program: Program, holder: Node) -> list[bytes]:
+    """The names of the variables that a body declares itself."""
+    declared = (node for node in holder.named_children if node.type in program.grammar.locals)
+    names = (each.child_by_field_name("pattern") or name_of(each) for each in declared)
+    return list(dict.fromkeys(program.text(name) for name in names if name is not None))
 
 
 def first_below(node: Node, kinds: frozenset[str]) -> Node | None:

@@ -32,36 +32,43 @@ func main() {
 		if err := json.Unmarshal(input.Bytes(), &asked); err != nil {
 			panic(err)
 		}
+		others := beside(positions, asked)
 		answers := [][]string{}
 		for _, text := range asked.Texts {
-			answers = append(answers, complaints(positions, imports, asked, text))
+			answers = append(answers, complaints(positions, imports, asked, others, text))
 		}
 		output.Encode(answers)
 	}
 }
 
-func complaints(positions *token.FileSet, imports types.Importer, asked request, text string) []string {
+// Beside parses the other files of the package.
+func beside(positions *token.FileSet, asked request) []*ast.File {
+	files := []*ast.File{}
+	found, err := build.ImportDir(asked.Folder, 0)
+	if err != nil {
+		return files
+	}
+	for _, name := range found.GoFiles {
+		if name == asked.Name {
+			continue
+		}
+		other, err := parser.ParseFile(positions, filepath.Join(asked.Folder, name), nil, 0)
+		if err == nil {
+			files = append(files, other)
+		}
+	}
+	return files
+}
+
+func complaints(positions *token.FileSet, imports types.Importer, asked request, others []*ast.File, text string) []string {
 	found := []string{}
 	file, err := parser.ParseFile(positions, asked.Name, text, parser.AllErrors)
 	if err != nil {
 		return []string{"syntax error"}
 	}
-	files := []*ast.File{file}
-	beside, err := build.ImportDir(asked.Folder, 0)
-	if err == nil {
-		for _, name := range beside.GoFiles {
-			if name == asked.Name {
-				continue
-			}
-			other, err := parser.ParseFile(positions, filepath.Join(asked.Folder, name), nil, 0)
-			if err == nil {
-				files = append(files, other)
-			}
-		}
-	}
 	checker := types.Config{Importer: imports, FakeImportC: true, Error: func(err error) {
 		found = append(found, err.(types.Error).Msg)
 	}}
-	checker.Check(file.Name.Name, positions, files, nil)
+	checker.Check(file.Name.Name, positions, append([]*ast.File{file}, others...), nil)
 	return found
 }

@@ -14,6 +14,22 @@ enum Colour {
 record Point(int x, int y) {
 }
 
+record Mark(int at) {
+}
+
+enum Level {
+    LOW, HIGH;
+
+    boolean isLow() {
+        return this == LOW;
+    }
+}
+
+class Options {
+    boolean deep = true;
+    int most = 3;
+}
+
 abstract class Named {
     abstract String name();
 }
@@ -49,6 +65,7 @@ class Shape extends Named implements Sized {
 
 class Shapes {
     static final String[] WORDS = {"first", "second"};
+    static final int[] SIZES = {1, 2};
     static final Map<String, Integer> NAMED = Map.of("first", 1, "second", 2);
 
     static int total(ArrayList<Shape> shapes, int start) {
@@ -87,7 +104,10 @@ class Shapes {
         shapes.add(new Shape(1, 2));
         Shape larger = shapes.get(0).grown(2);
         Point origin = new Point(0, 0);
-        System.out.println(larger.name() + origin + hue(Colour.RED) + WORDS[0] + NAMED);
+        Options options = new Options();
+        int count = options.most + SIZES.length;
+        count += Level.LOW.isLow() ? 1 : 0;
+        System.out.println(larger.name() + origin + hue(Colour.RED) + WORDS[0] + NAMED + count);
         return total(shapes, 1) + numbered(0);
     }
 }

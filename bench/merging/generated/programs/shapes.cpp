@@ -13,6 +13,15 @@ struct Point {
     int y;
 };
 
+struct Options {
+    bool deep = true;
+    int most = 3;
+};
+
+enum class Level { low, high };
+
+const std::vector<int> sizes = {1, 2};
+
 class Sized {
 public:
     virtual ~Sized() = default;
@@ -71,7 +80,10 @@ int check() {
     std::vector<Shape> shapes = {Shape(1, 2), Shape(2, 3)};
     Shape larger = shapes[0].grown(2);
     Point origin{0, 0};
-    std::printf("%d %d %s", larger.size(), origin.x, hue(Colour::red).c_str());
+    Options options;
+    int count = options.most;
+    count += static_cast<int>(sizes.size());
+    std::printf("%d %d %d %s", count, larger.size(), origin.x, hue(Colour::red).c_str());
     return total(shapes, 1) + numbered(0);
 }
 

@@ -21,6 +21,20 @@ pub struct Shape {
 
 pub struct Pair(pub i32, pub i32);
 
+#[derive(Clone, Default)]
+pub struct Options {
+    pub deep: bool,
+    pub most: usize,
+}
+
+#[derive(Clone, Copy)]
+pub enum Level {
+    Low,
+    High,
+}
+
+pub const SIZES: &[i32] = &[1, 2];
+
 impl Shape {
     pub fn new(width: i32, height: i32) -> Shape {
         Shape { width, height: height }
@@ -75,12 +89,22 @@ pub fn numbered(word: i32) -> i32 {
     }
 }
 
+pub fn is_low(level: Level) -> bool {
+    match level {
+        Level::Low => true,
+        _ => false,
+    }
+}
+
 pub fn check() -> i32 {
     let shapes = [Shape::new(1, 2), Shape { width: 2, height: 3 }];
     let larger = shapes[0].grown(2);
     let mut named = HashMap::new();
     named.insert("first", 1);
     let pair = Pair(1, 2);
-    println!("{} {}", larger, hue(&Colour::Red));
+    let options = Options { deep: is_low(Level::High), ..Options::default() };
+    let mut count = SIZES.len() + options.most;
+    count += 1;
+    println!("{} {} {}", larger, hue(&Colour::Red), count);
     total(&shapes, 1) + numbered(pair.0)
 }
