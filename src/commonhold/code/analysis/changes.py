@@ -5,7 +5,14 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Final
 
-from commonhold.code.analysis.interface import CallableInterface, ClassInterface, Parameter, ParamKind, qualified
+from commonhold.code.analysis.interface import (
+    EVERY_BASE,
+    CallableInterface,
+    ClassInterface,
+    Parameter,
+    ParamKind,
+    qualified,
+)
 from commonhold.code.analysis.leaf_pairs import Pair, definition_of
 from commonhold.code.analysis.module_definitions import CONSTRUCTORS, Module, Sort, assigned_on_self
 from commonhold.code.analysis.references import BUILTINS
@@ -268,7 +275,7 @@ def _lost_bases(old: ClassInterface, new: ClassInterface, qualname: str, compari
     """Return the bases that a class lost; none if a new one from elsewhere may inherit from them."""
     if not comparison.after.has_bases_in_sight(qualname) and set(new.plain_bases) - set(old.plain_bases):
         return ()
-    kept = {*new.plain_bases, *comparison.after.ancestors(qualname)}
+    kept = {EVERY_BASE, *new.plain_bases, *comparison.after.ancestors(qualname)}
     return tuple(base for base in old.plain_bases if base not in kept)
 
 

@@ -23,6 +23,7 @@ TRANSPARENT: Final = frozenset(
 )
 # Decorators without effect at run time, and those without effect on how a call is made.
 INERT: Final = frozenset({"final", "override"})
+EVERY_BASE: Final = "object"  # each class inherits from it, whether or not its header says so
 _UNFELT: Final = frozenset({"abstractmethod", "cache", "deprecated", "lru_cache"})
 _PROPERTY: Final = "property"
 IMPLICIT_CLASSMETHODS: Final = frozenset({"__class_getitem__", "__init_subclass__"})

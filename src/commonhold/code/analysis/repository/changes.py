@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Final
 
-from commonhold.code.analysis.interface import CallableInterface
+from commonhold.code.analysis.interface import EVERY_BASE, CallableInterface
 from commonhold.code.analysis.module_definitions import Sort
 from commonhold.code.analysis.repository.languages import linkage_of
 from commonhold.code.analysis.repository.summary import ClassShape, Offer, Summary
@@ -72,8 +72,8 @@ def compared(old: Offer, new: Offer | None) -> Iterator[ContractChange]:
         return
     elif old.signatures and new.signatures and erased(old) != erased(new):
         yield ContractChange(old.qualname, _what_of_function(name, old, new), old, new)
-    elif old.shape and new.shape and _runtime(old.shape) != _runtime(new.shape):
-        yield ContractChange(old.qualname, _what_of_class(name, old.shape, new.shape), old, new)
+    elif old.shape and new.shape and (was := _runtime(old.shape)) != (now := _runtime(new.shape)):
+        yield ContractChange(old.qualname, _what_of_class(name, was, now), old, new)
 
 
 def _differing(old: Offer, new: Offer) -> tuple[CallableInterface, CallableInterface]:
@@ -96,7 +96,8 @@ def erased(offer: Offer) -> tuple[CallableInterface, ...]:
 
 def _runtime(shape: ClassShape) -> ClassShape:
     fields = shape.fields and tuple(replace(each, annotation=None) for each in shape.fields)
-    return replace(shape, bases=(), fields=fields)
+    texts = tuple(each for each in shape.texts if each != EVERY_BASE)
+    return replace(shape, bases=(), texts=texts, fields=fields)
 
 
 def _what_of_function(name: str, old: Offer, new: Offer) -> str:

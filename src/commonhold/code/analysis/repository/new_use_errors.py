@@ -12,6 +12,7 @@ from commonhold.code.analysis.repository.call_signatures import binds, how_used,
 from commonhold.code.analysis.repository.findings import Concern
 from commonhold.code.analysis.repository.languages import linkage_of
 from commonhold.code.analysis.repository.parts import PartedSummary
+from commonhold.code.analysis.repository.resolution import is_property
 from commonhold.code.analysis.repository.states import States, member_of
 from commonhold.code.analysis.repository.summary import Summary
 from commonhold.code.analysis.repository.symbols import Thing, What
@@ -118,8 +119,10 @@ def _misfit(states: States, path: str, summary: Summary, use: Reference) -> Conc
 
 
 def _patched(path: str, use: Reference, thing: Thing) -> Concern | None:
-    """Return a concern if a definition of another file is replaced at run time."""
+    """Return a concern if a definition of another file is replaced at run time; a property takes the value itself."""
     if thing.what not in (What.FUNCTION, What.CLASS) or thing.path == path or is_test(path):
+        return None
+    if thing.offer is not None and is_property(thing.offer):
         return None
     how = f"replaces `{thing.place[1]}` of `{thing.path}` when it runs: what then calls it cannot be seen"
     return Concern(path, use.line, "", how, Evidence.SUSPICION, *thing.place, is_open=True)

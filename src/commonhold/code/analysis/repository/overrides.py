@@ -19,7 +19,8 @@ _HOW = "overrides it with other parameters"
 def overrides(states: States, subject: Subject) -> Iterator[Concern]:
     """Yield the overrides that accepted all arguments of the base's callers, and no longer do.
 
-    Constructors and name-mangled methods are no contract between a class and its subclasses.
+    A base that only came to accept more keeps its callers. Constructors and name-mangled methods are no contract
+    between a class and its subclasses.
     """
     change = subject.change
     if subject.owner is None or not _is_contract(change):
@@ -47,7 +48,7 @@ def _no_longer_fits(change: ContractChange, own: Offer) -> bool:
     if not own.signatures or change.after is None or erased(own) == erased(change.after):
         return False
     old, new, mine = (numbered(each.signatures[-1]) for each in (change.before, change.after, own))
-    return _fits(old, mine) and not _fits(new, mine)
+    return _fits(old, mine) and not _fits(new, mine) and not _fits(old, new)
 
 
 def _fits(base: CallableInterface, override: CallableInterface) -> bool:
