@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from threading import Lock
-from typing import TYPE_CHECKING, Self, TypeVar, Unpack
+from typing import TYPE_CHECKING, Final, Self, TypeVar, Unpack
 
 from commonhold.api import terms
+from commonhold.api.operations import Operation, Schedule, declared
 from commonhold.kernel import texts
 from commonhold.kernel.keys import FILE, parse
 from commonhold.kernel.modes import Mode
@@ -74,15 +75,18 @@ class Service:
         if self._agent is not None:
             self._uses.surroundings.signs.note(self._agent, self._uses.place.clock.now().wall)
 
+    @Operation(reads=True, for_hooks=True)
     def is_at_work(self, holder: str) -> bool:
         """Whether a session still works here: it holds a lease, has called recently, or its process runs."""
         return self._writing.attendance.is_at_work(holder)
 
+    @Operation(reads=True, over_socket=False, command="regions", tool="regions")
     def regions(self, path: str) -> terms.RegionMap:
         """Return the regions of a file, found afresh. Raises InputError `FILE_NOT_FOUND`, `FILE_TOO_LARGE`."""
         self._recover_if_possible()
         return self._uses.reading.regions(path)
 
+    @Operation(reads=True, command="regions")
     def list_regions(self, path: str) -> terms.RegionList:
         """Return the same by lines, for display. Raises as `regions`."""
         # Loaded here: it is only for people.
@@ -90,6 +94,7 @@ class Service:
 
         return listed(self.regions(path))
 
+    @Operation(command="show", tool="read")
     def read(self, *keys: str) -> tuple[terms.RegionText, ...]:
         """Return regions with their text and hash; the text is kept, so that later changes to it can be shown.
 
@@ -99,6 +104,7 @@ class Service:
         self._recover_if_possible()
         return self._uses.reading.read(keys)
 
+    @Operation(command="saw")
     def saw(self, *keys: str, shown: str = "") -> tuple[terms.RegionHash, ...]:
         """Record that this session read files or regions in another way (such as its own tools), as if through `read`.
 
@@ -110,14 +116,17 @@ class Service:
         self._recover_if_possible()
         return self._uses.reading.saw(keys, shown)
 
+    @Operation(reads=True)
     def seen(self, *keys: str) -> tuple[terms.RegionHash, ...]:
         """Return the hashes of files or regions at this session's last read or write of them; None if it has none."""
         return self._uses.reading.known(keys)
 
+    @Operation(Schedule.QUICK, reads=True)
     def news(self) -> tuple[terms.News, ...]:
         """Return, once, messages of others and their changes to what this session has read; notices have them too."""
         return self._uses.newsroom.tell()
 
+    @Operation(for_hooks=True)
     def send(self, holders: Sequence[str], text: str) -> None:
         """Send `text` to other sessions in this working tree, once: with their next answer that has notices.
 
@@ -129,6 +138,7 @@ class Service:
         """Include this notice in the next answer that has notices."""
         self._uses.newsroom.add(notice)
 
+    @Operation(Schedule.QUICK, wrapped=True, command="acquire", tool="acquire")
     def acquire(
         self,
         *keys: str,
@@ -149,6 +159,7 @@ class Service:
             self._recover_if_possible()
         return self._uses.leases.acquire(self.holder, keys, task=task, ttl_seconds=ttl, mode=mode, **more)
 
+    @Operation(Schedule.QUICK, command="renew", tool="renew")
     def renew(
         self, lease_id: str, *, ttl_seconds: float | None = None, request_id: str | None = None
     ) -> terms.LeaseAnswer:
@@ -156,27 +167,33 @@ class Service:
         ttl = self._uses.options.ttl_seconds if ttl_seconds is None else ttl_seconds
         return self._uses.leases.renew(self.holder, lease_id, ttl, request_id)
 
+    @Operation(Schedule.QUICK, command="release", tool="release")
     def release(self, lease_id: str, *, request_id: str | None = None) -> terms.LeaseAnswer:
         """End a lease of this session, or give up its place in line."""
         return self._uses.leases.release(self.holder, lease_id, request_id)
 
+    @Operation(Schedule.QUICK, once=True, command="ask")
     def ask(self, lease_id: str, *, why: str, request_id: str | None = None) -> terms.LeaseAnswer:
         """Ask the holder of a lease to release it: the holder's next answers say so."""
         return self._uses.leases.ask(self.holder, lease_id, why, request_id)
 
+    @Operation(Schedule.QUICK, once=True, command="hand-over")
     def hand_over(self, lease_id: str, *, to: str, request_id: str | None = None) -> terms.LeaseAnswer:
         """Give a lease to another holder (such as a subagent), with a new fence: this session cannot write under it."""
         return self._uses.leases.hand_over(self.holder, lease_id, to, request_id)
 
+    @Operation(Schedule.QUICK, once=True, command="break")
     def break_lease(self, lease_id: str, *, reason: str, request_id: str | None = None) -> terms.LeaseAnswer:
         """End a lease by force: for people. The author, the reason and the holder's partial work are kept."""
         return self._uses.leases.break_(self.holder, lease_id, reason, request_id)
 
+    @Operation(Schedule.QUICK, reads=True, command="get", tool="get")
     def get(self, key: str) -> terms.Value:
         """Return the value of a free key, and its version."""
         self.show()
         return self._uses.values.get(key)
 
+    @Operation(Schedule.QUICK, once=True, command="put", tool="put")
     def put(
         self,
         key: str,
@@ -195,6 +212,7 @@ class Service:
         """
         return self._uses.values.put(self.holder, key, text, expected_version, fence, reads, request_id)
 
+    @Operation(command="review")
     def partial_works(self) -> tuple[terms.PartialWork, ...]:
         """Return changes that holders had made when they lost their leases, and that have not been reviewed yet."""
         self._recover_if_possible()
@@ -203,10 +221,12 @@ class Service:
                 self._uses.works.look_for()
         return self._uses.works.waiting()
 
+    @Operation(command="review resolve")
     def review(self, lease_id: str, *, note: str = "") -> terms.ReviewAnswer:
         """Close a partial work after a review."""
         return self._uses.works.review(self.holder, lease_id, note)
 
+    @Operation(command="review waive")
     def waive(self, *keys: str, note: str) -> terms.WaiveAnswer:
         """Close the debts at `keys` after a review: `note` says why nothing must be done there.
 
@@ -215,6 +235,7 @@ class Service:
         self._recover_if_possible()
         return self._uses.waiving.waive(self.holder, keys, note)
 
+    @Operation(command="adopt")
     def adopt(self, *keys: str, owner: str) -> terms.AdoptAnswer:
         """Credit to this session the uncommitted changes that `owner`, a session that has ended, made to files here.
 
@@ -230,6 +251,7 @@ class Service:
             )
         return answer
 
+    @Operation(Schedule.PLANNED, command="sweep")
     def sweep(self) -> None:
         """End expired leases, grant them to their waiters, and look for partial work.
 
@@ -249,15 +271,18 @@ class Service:
         self._writing.attendance.end_gone()
         return self._uses.works.look_for()
 
+    @Operation(Schedule.QUICK, reads=True, in_sdk=False)
     def show(self) -> None:
         """Extend the leases of this session: every call of a holder is a sign of life."""
         if self._agent is not None:
             self._uses.leases.let_last(self._agent)
 
+    @Operation(Schedule.QUICK, reads=True, command="leases")
     def leases(self, *, holder: str | None = None) -> tuple[terms.Lease, ...]:
         """Return the live leases, oldest first, of all holders or of one."""
         return self._uses.leases.live(holder=holder)
 
+    @Operation(Schedule.PLANNED, wrapped=True, command="commit", tool="commit")
     def commit(self, changeset: terms.Changeset, *, dry_run: bool = False) -> terms.CommitAnswer:
         """Apply all edits of a changeset or none. A dry run returns the verdict and writes nothing.
 
@@ -274,10 +299,12 @@ class Service:
         known = {each.key for each in answer.repair.regions} | {each.key for each in answer.merged}
         return replace(answer, notices=answer.notices + asked + self._uses.newsroom.notices(known))
 
+    @Operation(Schedule.QUICK, reads=True, for_hooks=True)
     def place(self) -> str:
         """Return the name of the working tree among all that share the leases."""
         return self._uses.place.name
 
+    @Operation(Schedule.PLANNED, for_hooks=True)
     def propose(self, changeset: terms.Changeset, *, call: str, blind: Sequence[str] = ()) -> terms.CommitAnswer:
         """Ask whether a tool of this session may write the changeset: nothing is written here.
 
@@ -290,6 +317,7 @@ class Service:
         self._writing.noticing.notice([self._uses.reading.locate(edit.key).file_path for edit in changeset.edits], "")
         return self._uses.newsroom.with_news(self._writing.proposing.propose(self.holder, changeset, call, blind))
 
+    @Operation(Schedule.PLANNED, for_hooks=True)
     def settle(self, call: str, paths: Sequence[str] = (), *, unasked: str | None = None) -> terms.TakeAnswer:
         """Record the results of a call's proposals (of those for `paths`, if calls have no names).
 
@@ -302,6 +330,7 @@ class Service:
             answer = self._writing.noticing.notice(paths, intent, self.holder)
         return self._uses.newsroom.with_news(answer or terms.TakeAnswer("nothing"))
 
+    @Operation(Schedule.PLANNED, for_hooks=True)
     def take(self, before: Mapping[str, str | None], *, intent: str = "") -> terms.TakeAnswer:
         """Record this session's changes to files since their state in `before`: content hashes of kept bytes, by path.
 
@@ -318,10 +347,12 @@ class Service:
         """
         self._writing.late_examination.examine()
 
+    @Operation(for_hooks=True)
     def keep(self, contents: Sequence[bytes]) -> None:
         """Keep bytes, so that later changes to them can be shown, and reverted by hand."""
         self._uses.upkeep.keep(contents)
 
+    @Operation(Schedule.PLANNED, for_hooks=True)
     def notice(self, paths: Sequence[str] | None, *, intent: str = "") -> terms.TakeAnswer:
         """Record external changes to files that sessions have read or written, so that those are notified.
 
@@ -330,58 +361,70 @@ class Service:
         """
         return self._writing.noticing.notice(paths, intent)
 
+    @Operation(Schedule.PLANNED, for_hooks=True)
     def arrive(self, process: str = "") -> terms.Briefing:
         """Begin or continue this session, in the process of that name; return its briefing."""
         self._recover_if_possible()
         return self._writing.attendance.arrive(self.holder, process)
 
+    @Operation(reads=True, for_hooks=True)
     def briefing(self) -> terms.Briefing:
         """Return the activity of others."""
         return self._writing.attendance.briefing(self._agent or "")
 
+    @Operation(for_hooks=True)
     def intend(self, intent: str) -> None:
         """Set this session's latest prompt as its intent: others see it."""
         self._writing.attendance.intend(self.holder, intent)
 
+    @Operation(Schedule.QUICK, reads=True, for_hooks=True)
     def intent(self) -> str:
         """Return this session's latest prompt."""
         return self._writing.attendance.intent_of(self.holder)
 
+    @Operation(Schedule.PLANNED, for_hooks=True)
     def rest(self) -> terms.TakeAnswer:
         """End this session's turn: record the results of its proposals, and release the leases taken for them."""
         answer = self._writing.proposing.rest(self.holder)
         self._writing.attendance.rest(self.holder)
         return answer
 
+    @Operation(Schedule.PLANNED, for_hooks=True)
     def depart(self) -> terms.TakeAnswer:
         """End this session: record the results of its proposals, and release the leases taken for them."""
         answer = self._writing.proposing.rest(self.holder)
         self._writing.attendance.depart(self.holder)
         return answer
 
+    @Operation(Schedule.QUICK, reads=True, command="who", tool="status")
     def who(self, key: str) -> terms.Who:
         """Return the holders of leases that overlap `key`, and the authors of its last changes."""
         self._recover_if_possible()
         return self._uses.queries.who(key)
 
+    @Operation(Schedule.QUICK, reads=True, command="status", tool="status")
     def status(self) -> terms.Status:
         """Return live leases, newest commits, and open debts."""
         return self._looked(self._uses.queries.status)
 
+    @Operation(reads=True, command="log")
     def log(
         self, *, after: int | None = None, limit: int = 100, lease_id: str | None = None
     ) -> tuple[terms.Recorded, ...]:
         """Return events in order: those after a sequence (with a lease: after 0), or the newest."""
         return self._uses.queries.log(after=after, limit=limit, lease_id=lease_id)
 
+    @Operation(reads=True, for_hooks=True)
     def commits_on(self, path: str, *, limit: int = 200) -> tuple[terms.Recorded, ...]:
         """Return the newest commits in this working tree that touched the file at `path`, oldest first."""
         return self._uses.queries.commits_on(path, limit)
 
+    @Operation(reads=True, command="show")
     def content(self, content_hash: str) -> bytes:
         """Return kept bytes, by hash. Raises InputError `CONTENT_UNKNOWN`."""
         return self._uses.queries.content(content_hash)
 
+    @Operation(reads=True, command="doctor")
     def recover(self) -> tuple[terms.CommitUndone, ...]:
         """Take back commits that a crash interrupted; every commit and read does so first."""
         return self._uses.upkeep.recover()
@@ -403,6 +446,7 @@ class Service:
         self._uses.upkeep.wait_for_halves()
         self._looked(lambda: None)
 
+    @Operation(command="doctor")
     def forget(self) -> None:
         """Delete kept contents whose retention is over."""
         self._uses.upkeep.forget()
@@ -418,3 +462,7 @@ class Service:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+OPERATIONS: Final = declared(Service)
+"""The operations of the service, by name."""

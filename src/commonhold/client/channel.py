@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import msgspec
 
+from commonhold.api.service import OPERATIONS
 from commonhold.api.wire import calls
 from commonhold.kernel.errors import Code, StoreError
 from commonhold.machine.system import RandomIds
@@ -30,14 +31,6 @@ HANDOVER_SECONDS: Final = 30.0
 PAUSE_SECONDS: Final = 0.02
 RESTART_SECONDS: Final = 10.0
 """How long after it was started a daemon is not started again."""
-_LOOKS: Final = frozenset(
-    {
-        *("regions", "list_regions", "leases", "status", "who", "log", "content", "get", "show", "recover", "news"),
-        *("briefing", "commits_on", "intent", "is_at_work", "place"),
-    }
-)
-"""Calls that only read: they leave no trace, and start no daemon."""
-_ONCE: Final = frozenset({"put", "hand_over", "break_lease", "ask"})
 
 
 class Channel(Protocol):
@@ -240,7 +233,7 @@ class FallbackTransport:
 
     def call(self, name: str, arguments: Sequence[Any], named: Mapping[str, Any]) -> Any:  # noqa: ANN401
         """Call a method. If the daemon dies meanwhile, repeat the call in such a way that it takes effect once."""
-        if name not in calls.NAMES:
+        if not OPERATIONS[name].over_socket:
             return getattr(self.service, name)(*arguments, **named)
         if not self._daemon.is_there():
             with _UnlessElsewhere():
@@ -273,7 +266,7 @@ class FallbackTransport:
 
     def _call_directly(self, name: str, arguments: Sequence[Any], named: Mapping[str, Any]) -> Any:  # noqa: ANN401
         answer = getattr(self.service, name)(*arguments, **named)
-        if name not in _LOOKS:
+        if not OPERATIONS[name].reads:
             self._start_daemon()
         return answer
 
@@ -295,7 +288,7 @@ def repeatable(
     name: str, arguments: Sequence[Any], named: Mapping[str, Any]
 ) -> tuple[Sequence[Any], Mapping[str, Any]]:
     """Return the same call with an id that identifies a repetition (invariant I5). Other calls are repeated as is."""
-    if name in _ONCE and named.get("request_id") is None:
+    if OPERATIONS[name].once and named.get("request_id") is None:
         return arguments, {**named, "request_id": _request_id()}
     if name == "commit":
         return tuple(map(_once, arguments)), {key: _once(value) for key, value in named.items()}

@@ -13,34 +13,15 @@ from typing import Any, Final, Literal, get_args, get_type_hints
 
 import msgspec
 
-from commonhold.api.service import Service
+from commonhold.api.service import OPERATIONS, Service
 from commonhold.api.wire.protocol import HELLO as HELLO  # noqa: PLC0414 - they are of this, too
 from commonhold.api.wire.protocol import PROTOCOL as PROTOCOL  # noqa: PLC0414
 from commonhold.kernel.errors import Code, CommonholdError, InputError, InternalError, StoreError, UsageError
 
 MAX_FRAME_BYTES: Final = 256_000_000
 LENGTH: Final = struct.Struct(">I")
-NAMES: Final = frozenset(
-    {
-        *(
-            "show",
-            "read",
-            "list_regions",
-            "acquire",
-            "renew",
-            "release",
-            "ask",
-            "hand_over",
-            "break_lease",
-            "get",
-            "put",
-        ),
-        *("saw", "seen", "news", "partial_works", "review", "leases", "commit", "who", "status", "log", "content"),
-        *("waive", "commits_on", "place", "propose", "settle", "take", "keep", "notice", "send", "adopt"),
-        *("arrive", "briefing", "intend", "intent", "is_at_work", "rest", "depart"),
-        *("recover", "forget", "sweep"),
-    }
-)
+NAMES: Final = frozenset(name for name, each in OPERATIONS.items() if each.over_socket)
+"""The operations that the daemon offers."""
 UNREADABLE: Final = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 """Raised for bytes that are not one of our messages."""
 Kind = Literal["answer", "error"]
@@ -118,7 +99,6 @@ _encoder: Final = msgspec.msgpack.Encoder()
 _request: Final = msgspec.msgpack.Decoder(Request)
 _reply: Final = msgspec.msgpack.Decoder(Reply)
 _fault: Final = msgspec.msgpack.Decoder(Fault)
-_OF_EVENTS: Final = frozenset({"log", "commits_on"})
 _FAMILIES: Final[dict[str, type[CommonholdError]]] = {
     each.__name__: each for each in (UsageError, InputError, StoreError, InternalError)
 }
@@ -149,7 +129,7 @@ def method(name: str) -> Method:
         tuple(label for label, *_ in fields),
         rest,
         msgspec.msgpack.Decoder(parameters).decode,
-        _answer_decoder(name, hints["return"]),
+        _answer_decoder(hints["return"]),
     )
 
 
@@ -206,8 +186,9 @@ def _with_events(answer: tuple[object, ...]) -> tuple[object, ...]:
     return recorded.shape(answer)
 
 
-def _answer_decoder(name: str, kind: object) -> Callable[[msgspec.Raw], Any]:
-    if name not in _OF_EVENTS:
+def _answer_decoder(kind: object) -> Callable[[msgspec.Raw], Any]:
+    # Recognised by its name: the class itself would be loaded here, with all kinds of events.
+    if not any(getattr(each, "__name__", "") == "Recorded" for each in get_args(kind)):
         return msgspec.msgpack.Decoder(kind).decode
     from commonhold.api.wire import recorded  # noqa: PLC0415
 

@@ -12,7 +12,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final
 
-from commonhold.api.service import Service
+from commonhold.api.operations import Schedule
+from commonhold.api.service import OPERATIONS, Service
 from commonhold.api.wire import calls
 from commonhold.kernel.answers import AcquireAnswer, LeaseAnswer
 from commonhold.kernel.errors import Code, CommonholdError, InputError, InternalError, UsageError
@@ -21,15 +22,6 @@ from commonhold.kernel.resource_exhaustion import exhausted
 from commonhold.server.daemon.peer import Peer
 from commonhold.stores.sqlite.mirror import MirroredStore
 
-QUICK: Final = frozenset(
-    {
-        *("show", "acquire", "renew", "release", "ask", "hand_over", "break_lease"),
-        *("get", "put", "leases", "status", "who", "news", "intent", "place"),
-    }
-)
-"""Methods that need only the state, no files: they share a transaction. Each call of another method has a thread."""
-PLANNED: Final = frozenset({"commit", "propose", "settle", "take", "notice", "arrive", "rest", "depart", "sweep"})
-"""Methods that plan their writes and wait for their turn: they have a thread pool of their own."""
 THREADS: Final = 4
 MOST_PLANNED: Final = 256
 """Limit of calls that wait for their turn at once; a waiting thread costs next to nothing."""
@@ -85,7 +77,7 @@ class Job:
             return False
         if self.method == "acquire":
             return not any(parse(key).scheme == FILE for key in self.arguments if isinstance(key, str))
-        return self.method in QUICK
+        return OPERATIONS[self.method].schedule is Schedule.QUICK
 
     def run(self) -> object:
         """Run the call and return its answer. Raises all errors of the service."""
@@ -136,7 +128,8 @@ class RequestScheduler:
             else:
                 job.is_beside = True
                 self._beside.add(job)
-                threads = self._planning if job.method in PLANNED else self._threads
+                is_planned = OPERATIONS[job.method].schedule is Schedule.PLANNED
+                threads = self._planning if is_planned else self._threads
                 threads.submit(self._run_beside, job)
         self._run_together(quick)
 

@@ -1,0 +1,57 @@
+"""Declare an operation of the service once: by the signature of its method, and by an `Operation` above it.
+
+The calls over the socket, the daemon's scheduling, the channels, both SDKs and docs/python.md are derived from these
+declarations. Tests compare the MCP tools and the commands with them.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import Enum, auto
+from typing import Any, Final, TypeVar
+
+M = TypeVar("M", bound=Callable[..., Any])
+_MARK: Final = "operation"
+
+
+class Schedule(Enum):
+    """Where the daemon runs a call."""
+
+    QUICK = auto()
+    """On its loop: the call needs only the state, no files. Calls that arrive together share a transaction."""
+    FILES = auto()
+    """In one of a few threads: the call reads files."""
+    PLANNED = auto()
+    """In a thread of its own: the call plans writes, and waits for its turn to make them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """A decorator that makes a method of the service an operation, with these traits.
+
+    `schedule` says where the daemon runs it. An operation that `reads` leaves no trace, or at most repairs what a crash
+    has left: it starts no daemon. One that takes effect `once` has a `request_id`, by which a repeated call is
+    recognised. `over_socket` is false if the daemon does not offer it, `in_sdk` if the SDKs do not; they have a method
+    of their own around one that is `wrapped`. `for_hooks` are those that agents' hooks call. `command` and `tool` name
+    the command and the MCP tool that offer it; empty if none does.
+    """
+
+    schedule: Schedule = Schedule.FILES
+    reads: bool = False
+    once: bool = False
+    over_socket: bool = True
+    in_sdk: bool = True
+    wrapped: bool = False
+    for_hooks: bool = False
+    command: str = ""
+    tool: str = ""
+
+    def __call__(self, method: M) -> M:
+        """Return the method itself, declared as an operation."""
+        vars(method)[_MARK] = self
+        return method
+
+
+def declared(service: type) -> Mapping[str, Operation]:
+    """Return the operations that a class declares, by name, in their order."""
+    marks = ((name, vars(each).get(_MARK)) for name, each in vars(service).items() if callable(each))
+    return {name: mark for name, mark in marks if isinstance(mark, Operation)}
