@@ -18,7 +18,7 @@ FIND_PYTHON = for name in $(PYTHON) python3.14 python3.13 python3.12 python3.11 
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help quick test test-types test-agents lint check format coverage stress bench bench-contention bench-rivals bench-merge bench-semantics bench-hooks bench-exec bench-starting bench-claims publish demo build lock clean
+.PHONY: help quick test test-types test-agents lint check generate format coverage stress bench bench-contention bench-rivals bench-merge bench-semantics bench-hooks bench-exec bench-starting bench-claims publish demo build lock clean
 .SILENT:
 .DELETE_ON_ERROR:
 
@@ -54,6 +54,10 @@ lint: $(STAMP) ## Check style, types and the direction of imports
 	$(VENV)/bin/lint-imports --no-logo
 
 check: lint test ## Lint, then test: what CI runs
+
+generate: $(STAMP) ## Write the files and the tables of the docs that are derived from the code
+	$(PY) -m tests.architecture.derived
+	$(PY) -m tests.docs.blocks
 
 format: $(STAMP) ## Format the code and mend what can be mended without thought
 	$(PY) -m ruff check --fix-only --quiet $(SRC)

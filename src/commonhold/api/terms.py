@@ -1,6 +1,7 @@
 """The types in the signatures of the service, each loaded at its first use: a command makes few calls.
 
 So a caller of `typing.get_type_hints` finds them, and other callers do not wait for them.
+`make generate` derives this file.
 """
 # ruff: noqa: PLC0414 - type checkers treat an import as a re-export only if it is named twice
 
@@ -35,10 +36,8 @@ if TYPE_CHECKING:
 
 _HOMES: Final = {
     "commonhold.leases.acquire_options": "AcquireOptions",
-    "commonhold.kernel.answers": (
-        "AcquireAnswer AdoptAnswer CommitAnswer LeaseAnswer News PutAnswer RegionHash RegionText"
-        " ReviewAnswer TakeAnswer WaiveAnswer"
-    ),
+    "commonhold.kernel.answers": "AcquireAnswer AdoptAnswer CommitAnswer LeaseAnswer News PutAnswer RegionHash"
+    " RegionText ReviewAnswer TakeAnswer WaiveAnswer",
     "commonhold.kernel.pictures": "Briefing Status Who",
     "commonhold.commits.region_list": "RegionList",
     "commonhold.kernel.changeset": "Changeset",

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, suppress
-from functools import wraps
-from typing import TYPE_CHECKING, Any, Concatenate, Final, ParamSpec, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
 
 from commonhold.api import terms
-from commonhold.api.service import Service
 from commonhold.client import acquisition, external_values, lease_keeper
-from commonhold.client.effects import Call, Effect, ReadClock, Sleep, Steps, calling
+from commonhold.client.effects import Call, Effect, ReadClock, Sleep, Steps
 from commonhold.client.external_values import Resolvers
 from commonhold.client.lease_keeper import LeaseHandle
 from commonhold.client.session import Held, Session, ticks
@@ -21,29 +19,11 @@ from commonhold.kernel.errors import CommonholdError
 if TYPE_CHECKING:
     from commonhold.client.channel import Channel
 
-P = ParamSpec("P")
 T = TypeVar("T")
 MAX_THREADS: Final = 1000
 """The limit of concurrent calls. Each waiter in line occupies one, and must not keep out a call that would release."""
 PATIENCE_SECONDS: Final = 0.05
 """How long a cancelled call may still take before its ticket is released."""
-
-
-def _spoken(
-    operation: Callable[P, Steps[T]], like: Callable[..., Any] | None = None
-) -> Callable[Concatenate[AsyncCommonhold, P], Awaitable[T]]:
-    """Return the operation as an async method, with the name and docstring of `like`."""
-
-    @wraps(like or operation)
-    async def method(self: AsyncCommonhold, /, *arguments: P.args, **named: P.kwargs) -> T:
-        return await self.drive(operation(*arguments, **named))
-
-    return method
-
-
-def _asked(method: Callable[Concatenate[Any, P], T]) -> Callable[Concatenate[AsyncCommonhold, P], Awaitable[T]]:
-    """Return an async method that calls this method of the service."""
-    return _spoken(calling(method), method)
 
 
 class AsyncCommonhold(Session):
@@ -55,48 +35,6 @@ class AsyncCommonhold(Session):
         """Speak through `channel`, whose calls are made in threads."""
         super().__init__(channel, root=root, agent=agent, resolvers=resolvers)
         self._threads = ThreadPoolExecutor(MAX_THREADS, thread_name_prefix="commonhold")
-
-    regions = _asked(Service.regions)
-    list_regions = _asked(Service.list_regions)
-    read = _asked(Service.read)
-    saw = _asked(Service.saw)
-    seen = _asked(Service.seen)
-    news = _asked(Service.news)
-    acquire = _spoken(acquisition.acquire)
-    renew = _asked(Service.renew)
-    release = _asked(Service.release)
-    ask = _asked(Service.ask)
-    hand_over = _asked(Service.hand_over)
-    break_lease = _asked(Service.break_lease)
-    leases = _asked(Service.leases)
-    get = _asked(Service.get)
-    put = _asked(Service.put)
-    place = _asked(Service.place)
-    propose = _asked(Service.propose)
-    settle = _asked(Service.settle)
-    take = _asked(Service.take)
-    keep = _asked(Service.keep)
-    notice = _asked(Service.notice)
-    send = _asked(Service.send)
-    arrive = _asked(Service.arrive)
-    briefing = _asked(Service.briefing)
-    intend = _asked(Service.intend)
-    intent = _asked(Service.intent)
-    is_at_work = _asked(Service.is_at_work)
-    rest = _asked(Service.rest)
-    depart = _asked(Service.depart)
-    partial_works = _asked(Service.partial_works)
-    review = _asked(Service.review)
-    waive = _asked(Service.waive)
-    adopt = _asked(Service.adopt)
-    who = _asked(Service.who)
-    status = _asked(Service.status)
-    log = _asked(Service.log)
-    content = _asked(Service.content)
-    commits_on = _asked(Service.commits_on)
-    recover = _asked(Service.recover)
-    forget = _asked(Service.forget)
-    sweep = _asked(Service.sweep)
 
     async def commit(self, changeset: terms.Changeset, *, dry_run: bool = False) -> terms.CommitAnswer:
         """Apply all edits of a changeset or none. A dry run only gives the verdict. See `Service.commit`."""

@@ -4,12 +4,11 @@ An operation is a generator. It yields effects, is sent their results, and retur
 it throws the exception in; the operation may yield more effects to leave nothing behind.
 """
 
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from typing import Any, TypeVar
 
 T = TypeVar("T")
-P = ParamSpec("P")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,14 +34,3 @@ class ReadClock:
 
 Effect = Call | Sleep | ReadClock
 Steps = Generator[Effect, Any, T]
-
-
-def calling(method: Callable[Concatenate[Any, P], T]) -> Callable[P, Steps[T]]:
-    """Return the operation that consists of one call of a method of the service."""
-    name = method.__name__
-
-    def operation(*arguments: P.args, **named: P.kwargs) -> Steps[T]:
-        answer: T = yield Call(name, arguments, named)
-        return answer
-
-    return operation

@@ -7,15 +7,15 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from functools import wraps
-from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from commonhold.api import terms
-from commonhold.api.service import Service
 from commonhold.client import acquisition, external_values, lease_keeper
-from commonhold.client.effects import Call, Effect, ReadClock, Sleep, Steps, calling
+from commonhold.client.effects import Call, Effect, ReadClock, Sleep, Steps
 from commonhold.client.external_values import Resolvers
 from commonhold.client.lease_keeper import LeaseHandle
+from commonhold.client.offered import Offered
+from commonhold.client.operations import Operations
 from commonhold.kernel import texts
 from commonhold.kernel.errors import CommonholdError
 from commonhold.machine.system import SystemClock
@@ -24,25 +24,7 @@ if TYPE_CHECKING:
     from commonhold.client.channel import Channel
     from commonhold.kernel.lease import Wish
 
-P = ParamSpec("P")
 T = TypeVar("T")
-
-
-def _spoken(
-    operation: Callable[P, Steps[T]], like: Callable[..., Any] | None = None
-) -> Callable[Concatenate[Commonhold, P], T]:
-    """Return the operation as a method that blocks until it is done, with the name and docstring of `like`."""
-
-    @wraps(like or operation)
-    def method(self: Commonhold, /, *arguments: P.args, **named: P.kwargs) -> T:
-        return self.drive(operation(*arguments, **named))
-
-    return method
-
-
-def _asked(method: Callable[Concatenate[Any, P], T]) -> Callable[Concatenate[Commonhold, P], T]:
-    """Return a method that calls this method of the service."""
-    return _spoken(calling(method), method)
 
 
 def ticks() -> float:
@@ -50,8 +32,10 @@ def ticks() -> float:
     return SystemClock().now().ticks
 
 
-class Session:
+class Session(Operations):
     """The common part of the sessions for threads and for asyncio."""
+
+    acquire = Offered(acquisition.acquire)
 
     def __init__(
         self, channel: Channel, *, root: str, agent: str | None = None, resolvers: Resolvers | None = None
@@ -80,48 +64,6 @@ class Commonhold(Session):
     Refusals are answers. Errors are CommonholdError, with a code and a hint; after one, nothing has changed. Threads
     of one process may share an instance.
     """
-
-    regions = _asked(Service.regions)
-    list_regions = _asked(Service.list_regions)
-    read = _asked(Service.read)
-    saw = _asked(Service.saw)
-    seen = _asked(Service.seen)
-    news = _asked(Service.news)
-    acquire = _spoken(acquisition.acquire)
-    renew = _asked(Service.renew)
-    release = _asked(Service.release)
-    ask = _asked(Service.ask)
-    hand_over = _asked(Service.hand_over)
-    break_lease = _asked(Service.break_lease)
-    leases = _asked(Service.leases)
-    get = _asked(Service.get)
-    put = _asked(Service.put)
-    place = _asked(Service.place)
-    propose = _asked(Service.propose)
-    settle = _asked(Service.settle)
-    take = _asked(Service.take)
-    keep = _asked(Service.keep)
-    notice = _asked(Service.notice)
-    send = _asked(Service.send)
-    arrive = _asked(Service.arrive)
-    briefing = _asked(Service.briefing)
-    intend = _asked(Service.intend)
-    intent = _asked(Service.intent)
-    is_at_work = _asked(Service.is_at_work)
-    rest = _asked(Service.rest)
-    depart = _asked(Service.depart)
-    partial_works = _asked(Service.partial_works)
-    review = _asked(Service.review)
-    waive = _asked(Service.waive)
-    adopt = _asked(Service.adopt)
-    who = _asked(Service.who)
-    status = _asked(Service.status)
-    log = _asked(Service.log)
-    content = _asked(Service.content)
-    commits_on = _asked(Service.commits_on)
-    recover = _asked(Service.recover)
-    forget = _asked(Service.forget)
-    sweep = _asked(Service.sweep)
 
     def commit(self, changeset: terms.Changeset, *, dry_run: bool = False) -> terms.CommitAnswer:
         """Apply all edits of a changeset or none. A dry run only gives the verdict. See `Service.commit`."""

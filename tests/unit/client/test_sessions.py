@@ -283,8 +283,8 @@ def test_a_coroutine_that_nobody_awaits_any_more_asks_for_nothing() -> None:
 
     async def story() -> None:
         acquiring = async_session(channel).acquire("account:1", wait_seconds=60.0)
-        acquiring.send(None)  # type: ignore[attr-defined]
-        acquiring.close()  # type: ignore[attr-defined]
+        acquiring.send(None)
+        acquiring.close()
         go.set()
         await until_(lambda: channel.done == ["acquire"])
 
