@@ -1,4 +1,4 @@
-"""The parts of docs/reference.md that are made from the code. `python -m tests.docs.blocks` writes them anew."""
+"""The parts of docs/reference.md and docs/python.md that are made from the code. `make generate` writes them anew."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -7,6 +7,7 @@ from inspect import cleandoc
 from pathlib import Path
 
 import click
+from tests.docs import sdk_calls
 
 from commonhold.cli.commands import COMMANDS
 from commonhold.cli.exit_status import MEANINGS
@@ -17,6 +18,7 @@ from commonhold.config import Settings
 from commonhold.kernel.events import KINDS
 
 REFERENCE = Path(__file__).parents[2] / "docs" / "reference.md"
+PYTHON = REFERENCE.with_name("python.md")
 BLOCK = re.compile(r"(<!-- begin (\w+) -->\n).*?(<!-- end \2 -->)", re.DOTALL)
 COMMON = ("folder", "agent", "store", "as_json", "help")
 
@@ -107,6 +109,14 @@ def _default(value: object) -> str:
     return f"{value:g}" if isinstance(value, int | float) else str(value or "")
 
 
+def calls_of_users() -> Iterator[str]:
+    yield from table(*sdk_calls.of_users())
+
+
+def calls_of_hooks() -> Iterator[str]:
+    yield from table(*sdk_calls.of_hooks())
+
+
 BLOCKS = {
     "commands": commands,
     "exit_codes": exit_codes,
@@ -114,13 +124,16 @@ BLOCKS = {
     "refusals": refusals,
     "events": events,
     "settings": settings,
+    "sdk_calls": calls_of_users,
+    "hook_calls": calls_of_hooks,
 }
 
 
 def renewed(text: str) -> str:
-    """The reference with all its blocks as the code has them now."""
+    """A page with all its blocks as the code has them now."""
     return BLOCK.sub(lambda match: f"{match[1]}\n{chr(10).join(BLOCKS[match[2]]())}\n\n{match[3]}", text)
 
 
 if __name__ == "__main__":
-    REFERENCE.write_text(renewed(REFERENCE.read_text(encoding="utf-8")), encoding="utf-8")
+    for page in (REFERENCE, PYTHON):
+        page.write_text(renewed(page.read_text(encoding="utf-8")), encoding="utf-8")

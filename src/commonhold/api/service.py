@@ -82,13 +82,19 @@ class Service:
 
     @Operation(reads=True, over_socket=False, command="regions", tool="regions")
     def regions(self, path: str) -> terms.RegionMap:
-        """Return the regions of a file, found afresh. Raises InputError `FILE_NOT_FOUND`, `FILE_TOO_LARGE`."""
+        """Return the regions of a file, parsed anew: `.regions`, `.problems`.
+
+        Raises InputError `FILE_NOT_FOUND`, `FILE_TOO_LARGE`.
+        """
         self._recover_if_possible()
         return self._uses.reading.regions(path)
 
     @Operation(reads=True, command="regions")
     def list_regions(self, path: str) -> terms.RegionList:
-        """Return the same by lines, for display. Raises as `regions`."""
+        """Return the regions of a file by lines, for display. Raises as `regions`.
+
+        Its `.regions` have `key`, `kind`, `hash`, `lines`, `is_empty`; its `.problems` have `code`, `message`, `line`.
+        """
         # Loaded here: it is only for people.
         from commonhold.commits.region_list import listed  # noqa: PLC0415
 
@@ -189,7 +195,7 @@ class Service:
 
     @Operation(Schedule.QUICK, reads=True, command="get", tool="get")
     def get(self, key: str) -> terms.Value:
-        """Return the value of a free key, and its version."""
+        """Return the text of a free key (such as `account:12345`), and its version."""
         self.show()
         return self._uses.values.get(key)
 
@@ -206,9 +212,9 @@ class Service:
     ) -> terms.PutAnswer:
         """Set the value of a free key to `text`, if it still has `expected_version` (0: never set).
 
-        With a `fence` the lease with that fencing token must be live, of this session, and cover the key. `reads` are
-        versions of other keys that it was based on: they must be current too, so two sessions that each read a key that
-        the other writes cannot both succeed.
+        A text of None deletes the value. With a `fence` the lease with that fencing token must be live, of this
+        session, and cover the key. `reads` are versions of other keys that it was based on: they must be current too,
+        so two sessions that each read a key that the other writes cannot both succeed.
         """
         return self._uses.values.put(self.holder, key, text, expected_version, fence, reads, request_id)
 
@@ -223,7 +229,7 @@ class Service:
 
     @Operation(command="review resolve")
     def review(self, lease_id: str, *, note: str = "") -> terms.ReviewAnswer:
-        """Close a partial work after a review."""
+        """Close a partial work after a review; `note` says with what result."""
         return self._uses.works.review(self.holder, lease_id, note)
 
     @Operation(command="review waive")
@@ -255,7 +261,7 @@ class Service:
     def sweep(self) -> None:
         """End expired leases, grant them to their waiters, and look for partial work.
 
-        Sessions that ended without a report are handled as well.
+        Sessions that ended without a report are handled as well. Every call that changes anything does a part of it.
         """
         while self.sweep_some():
             pass
@@ -277,7 +283,7 @@ class Service:
         if self._agent is not None:
             self._uses.leases.let_last(self._agent)
 
-    @Operation(Schedule.QUICK, reads=True, command="leases")
+    @Operation(Schedule.QUICK, reads=True)
     def leases(self, *, holder: str | None = None) -> tuple[terms.Lease, ...]:
         """Return the live leases, oldest first, of all holders or of one."""
         return self._uses.leases.live(holder=holder)
@@ -398,7 +404,7 @@ class Service:
 
     @Operation(Schedule.QUICK, reads=True, command="who", tool="status")
     def who(self, key: str) -> terms.Who:
-        """Return the holders of leases that overlap `key`, and the authors of its last changes."""
+        """Return the holders of leases that overlap `key`, those who wait, and the authors of its last changes."""
         self._recover_if_possible()
         return self._uses.queries.who(key)
 
@@ -411,7 +417,7 @@ class Service:
     def log(
         self, *, after: int | None = None, limit: int = 100, lease_id: str | None = None
     ) -> tuple[terms.Recorded, ...]:
-        """Return events in order: those after a sequence (with a lease: after 0), or the newest."""
+        """Return events in order: those after the sequence `after` (with a lease: after 0), or the newest."""
         return self._uses.queries.log(after=after, limit=limit, lease_id=lease_id)
 
     @Operation(reads=True, for_hooks=True)

@@ -37,7 +37,7 @@ class AsyncCommonhold(Session):
         self._threads = ThreadPoolExecutor(MAX_THREADS, thread_name_prefix="commonhold")
 
     async def commit(self, changeset: terms.Changeset, *, dry_run: bool = False) -> terms.CommitAnswer:
-        """Apply all edits of a changeset or none. A dry run only gives the verdict. See `Service.commit`."""
+        """Apply all edits of a changeset or none. A dry run writes nothing. See `Commonhold.commit`."""
         return await self.drive(external_values.commit(self._resolvers, changeset, dry_run=dry_run))
 
     async def version_of(self, key: str) -> str:

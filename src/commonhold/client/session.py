@@ -66,7 +66,11 @@ class Commonhold(Session):
     """
 
     def commit(self, changeset: terms.Changeset, *, dry_run: bool = False) -> terms.CommitAnswer:
-        """Apply all edits of a changeset or none. A dry run only gives the verdict. See `Service.commit`."""
+        """Apply all edits of a changeset or none. A dry run returns the verdict and writes nothing.
+
+        Edits whose base others have changed are merged if the merge is proven. Guarantees: edits take effect only if
+        their named leases hold at the moment of writing; several files change together, also across a crash.
+        """
         return self.drive(external_values.commit(self._resolvers, changeset, dry_run=dry_run))
 
     def version_of(self, key: str) -> str:
@@ -139,7 +143,7 @@ class Commonhold(Session):
                 return ticks()
 
     def close(self) -> None:
-        """Close the state. Leases stay as they are."""
+        """Close the state, as the end of a `with` block does. Leases stay as they are."""
         self._channel.close()
 
     def __enter__(self) -> Self:
