@@ -104,6 +104,7 @@ COMMANDS_SHOWN: dict[str, list[tuple[str, ...]]] = {
     ],
     "get": [("get", "x:1")],
     "put": [("put", "x:1", "z", "--expect", "7")],
+    "version_of": [("version-of", "a.py#one"), ("version-of", "x:1")],
     "leases": [("leases",)],
     "review": [("review",)],
     "who": [("who", "a.py")],

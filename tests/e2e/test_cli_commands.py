@@ -73,6 +73,18 @@ def test_what_was_overwritten_can_be_restored(root: Path, run: Call) -> None:
     assert run("show", base, "a.py").status == 2
 
 
+def test_the_version_of_a_key_or_region_is_printed_alone(root: Path, run: Call) -> None:
+    run("put", "x:1", "y", "--expect", "0")
+    assert run("version-of", "x:1").text == "x:1  version 1\n"
+    hashes = {key: hash_of(run, key) for key in ("a.py", "a.py#one")}
+    assert run("version-of", "a.py").text == f"file:a.py  hash {hashes['a.py']}\n"
+    first, second = run("version-of", "a.py#one").text.splitlines()
+    assert first == f"file:a.py#one  hash {hashes['a.py#one']}"
+    assert second == f"its file       hash {hashes['a.py']}"
+    (root / "a.py").unlink()
+    assert run("version-of", "a.py#one").status == 3
+
+
 def test_a_lease_from_grant_to_release(run: Call) -> None:
     granted = run("acquire", "a.py#one", "account:12345", "--task", "round to cents")
     assert granted.status == 0

@@ -56,6 +56,7 @@ LIGHT = {
     "status": ("status",),
     "sweep": ("sweep",),
     "uninstall": ("uninstall", "git", "--dry-run"),
+    "version-of": ("version-of", "a.py#one"),
     "who": ("who", "a.py#one"),
 }
 WORKING = {"callers", "check", "claim", "contract", "demo", "doctor", "impact", "mcp", "merge", "merge-file"}

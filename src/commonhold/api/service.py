@@ -127,6 +127,19 @@ class Service:
         """Return the hashes of files or regions at this session's last read or write of them; None if it has none."""
         return self._uses.reading.known(keys)
 
+    @Operation(reads=True, command="version-of")
+    def key_version(self, key: str) -> terms.KeyVersion:
+        """Return the version of a key without its content: nothing counts as read.
+
+        For a free key `.version` is that of its value (0: never set). For a file or region `.hash` is its hash, and
+        `.file_hash` that of the whole file. Raises as `read`.
+        """
+        # Loaded here, as the types of answers: it is seldom asked for.
+        from commonhold.reads.key_version import key_version  # noqa: PLC0415
+
+        self._recover_if_possible()
+        return key_version(key, self._uses.reading, self._uses.values)
+
     @Operation(Schedule.QUICK, reads=True)
     def news(self) -> tuple[terms.News, ...]:
         """Return, once, messages of others and their changes to what this session has read; notices have them too."""

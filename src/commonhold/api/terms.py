@@ -33,11 +33,13 @@ if TYPE_CHECKING:
     from commonhold.kernel.values import Value as Value
     from commonhold.kernel.values import Version as Version
     from commonhold.leases.acquire_options import AcquireOptions as AcquireOptions
+    from commonhold.reads.key_version import KeyVersion as KeyVersion
 
 _HOMES: Final = {
     "commonhold.leases.acquire_options": "AcquireOptions",
     "commonhold.kernel.answers": "AcquireAnswer AdoptAnswer CommitAnswer LeaseAnswer News PutAnswer RegionHash"
     " RegionText ReviewAnswer TakeAnswer WaiveAnswer",
+    "commonhold.reads.key_version": "KeyVersion",
     "commonhold.kernel.pictures": "Briefing Status Who",
     "commonhold.commits.region_list": "RegionList",
     "commonhold.kernel.changeset": "Changeset",

@@ -32,6 +32,7 @@ GROUPS: Final[Mapping[str, Mapping[str, str]]] = {
     "Read and change code": {
         "regions": "List the regions of a file (functions, methods, headers) with their hashes.",
         "show": "Print the text of regions, or stored bytes by their hash.",
+        "version-of": "Print the version of a named key, or the hashes of a region and its file.",
         "commit": "Write a change if it still fits what is there; otherwise say what to do.",
         "adopt": "Take over the uncommitted work of a session that has ended.",
         "exec": "Run a shell command that cannot write what others hold.",

@@ -13,6 +13,7 @@ class Operations:
     read = offered(Service.read)
     saw = offered(Service.saw)
     seen = offered(Service.seen)
+    key_version = offered(Service.key_version)
     news = offered(Service.news)
     send = offered(Service.send)
     renew = offered(Service.renew)
