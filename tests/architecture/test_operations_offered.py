@@ -76,6 +76,11 @@ def test_a_tool_takes_what_its_operations_take(name: str) -> None:
         assert schema_type(schema) == json_type(takes[argument]), argument
 
 
+@pytest.mark.parametrize("name", sorted(TOOLS))
+def test_a_tool_reads_the_arguments_that_its_schema_lists(name: str) -> None:
+    assert set(TOOLS[name].arguments.__struct_fields__) == TOOLS[name].input_schema["properties"].keys()
+
+
 def parameters(operation: str) -> Iterator[tuple[str, Any]]:
     """The arguments of a call: one key may be asked for as several, and a changeset comes in its parts."""
     method = getattr(Commonhold, operation)

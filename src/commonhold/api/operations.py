@@ -28,11 +28,13 @@ class Schedule(Enum):
 class Operation:
     """A decorator that makes a method of the service an operation, with these traits.
 
-    `schedule` says where the daemon runs it. An operation that `reads` leaves no trace, or at most repairs what a crash
-    has left: it starts no daemon. One that takes effect `once` has a `request_id`, by which a repeated call is
-    recognised. `over_socket` is false if the daemon does not offer it, `in_sdk` if the SDKs do not; they have a method
-    of their own around one that is `wrapped`. `for_hooks` are those that agents' hooks call. `command` and `tool` name
-    the command and the MCP tool that offer it; empty if none does.
+    - `schedule`: where the daemon runs it.
+    - `reads`: it records nothing, or only what the caller has been shown. It starts no daemon.
+    - `once`: if a call is repeated because its answer was lost, a `request_id` keeps it from taking effect twice.
+    - `over_socket`: the daemon offers it.
+    - `in_sdk`: both SDKs have a method for it. `wrapped`: that method does more than this one call.
+    - `for_hooks`: it is for agents' hooks, and documented apart from the calls of users.
+    - `command`, `tool`: the command and the MCP tool that offer it; empty if none does.
     """
 
     schedule: Schedule = Schedule.FILES
