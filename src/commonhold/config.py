@@ -48,6 +48,15 @@ _LIMITS: Final[dict[str, tuple[float, float]]] = {
 }
 
 
+class LogLevel(StrEnum):
+    """The least severe records that are logged."""
+
+    DEBUG = "debug"
+    INFO = "info"
+    WARNING = "warning"
+    ERROR = "error"
+
+
 class Shell(StrEnum):
     """The treatment of agents' shell commands."""
 
@@ -83,7 +92,7 @@ class Settings:
     are left alone. `writable`: accepted, and without effect now. `shell`: whether shell commands of agents are kept
     from writing files that others hold, or only watched, or neither. `when_down`: whether they run while no daemon
     answers. `release`: whether the regions that an agent edited stay leased to it to the end of its turn, or of each
-    edit; at most `idle_seconds` after its last sign of life.
+    edit; at most `idle_seconds` after its last sign of life. `log`: the level of the daemon's log.
     """
 
     ttl_seconds: float = DEFAULT_TTL_SECONDS
@@ -107,6 +116,7 @@ class Settings:
     when_down: str = WhenDown.BLOCK.value
     release: str = Release.TURN.value
     idle_seconds: float = IDLE_SECONDS
+    log: str = LogLevel.INFO.value
 
     def options(self, host: str = "") -> Options:
         """Return the part that the use cases need, on the machine named `host`."""
@@ -164,9 +174,9 @@ def _named_in(path: Path) -> Iterator[str]:
 
 
 def _from_environment() -> dict[str, object]:
-    """Return the settings in the environment: COMMONHOLD_STORE, _NAMESPACE, _DURABILITY, _TYPES, _TESTS and _DAEMON."""
+    """Return the settings in variables: COMMONHOLD_STORE, _NAMESPACE, _DURABILITY, _TYPES, _TESTS, _LOG, _DAEMON."""
     chosen: dict[str, object] = {}
-    for name in ("store", "namespace", "durability", "types", "tests"):
+    for name in ("store", "namespace", "durability", "types", "tests", "log"):
         if text := os.environ.get(f"COMMONHOLD_{name.upper()}"):
             chosen[name] = text
     if word := os.environ.get("COMMONHOLD_DAEMON"):
@@ -340,6 +350,7 @@ _CHECKS: Final[dict[str, Callable[[Path, str, object], object]]] = {
     "shell": partial(_check_word, words=Shell),
     "when_down": partial(_check_word, words=WhenDown),
     "release": partial(_check_word, words=Release),
+    "log": partial(_check_word, words=LogLevel),
 }
 
 

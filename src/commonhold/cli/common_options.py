@@ -8,10 +8,14 @@ from typing import Any, Final, TypeVar
 
 import click
 
+import commonhold
 from commonhold.cli.command import folders
 from commonhold.kernel.errors import Code, UsageError
+from commonhold.kernel.logs import Log
 
 PLAIN: Final = "--plain"
+VERBOSE: Final = "--verbose"
+_log: Final = Log(__name__)
 C = TypeVar("C", bound=Callable[..., Any] | click.Command)
 
 
@@ -23,6 +27,7 @@ class Given:
     agent: str | None = None
     as_json: bool = False
     store: str | None = None
+    log_level: str | None = None
 
     def words(self) -> list[str]:
         """The options that a follow-up command has to repeat."""
@@ -36,6 +41,16 @@ def _remember(context: click.Context, parameter: click.Parameter, value: object)
     if value is not None and parameter.name:
         setattr(context.obj, parameter.name, value)
     return value
+
+
+def log_on_screen(given: Given, level: str, command: str) -> None:
+    """Write the log records of `command` from `level` on to standard error."""
+    # Loaded here: most commands log nothing.
+    from commonhold.machine.log_output import log_to_standard_error  # noqa: PLC0415
+
+    log_to_standard_error(level)
+    given.log_level = level
+    _log.debug("command begins", command=command, version=commonhold.__version__)
 
 
 _OPTIONS: Final = (
@@ -68,6 +83,13 @@ _OPTIONS: Final = (
         expose_value=False,
         callback=_remember,
         help="Answer in JSON, errors too.",
+    ),
+    click.option(
+        VERBOSE,
+        is_flag=True,
+        expose_value=False,
+        callback=lambda context, _, value: log_on_screen(context.obj, "debug", context.command_path) if value else None,
+        help="Log each step to standard error; default: from the level $COMMONHOLD_LOG on.",
     ),
     click.option(PLAIN, is_flag=True, expose_value=False, help="No colours, and nothing that moves."),
 )

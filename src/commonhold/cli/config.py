@@ -17,7 +17,7 @@ from commonhold.workspace.repository import find_repository
 
 _DEFAULT: Final = "default"
 _NAMES: Final = tuple(each.name for each in fields(Settings))
-_VARIABLES: Final = ("store", "namespace", "durability", "types", "tests", "daemon")
+_VARIABLES: Final = ("store", "namespace", "durability", "types", "tests", "log", "daemon")
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,7 @@ from commonhold.client.daemon import pid_of
 from commonhold.config import Settings, load_settings
 from commonhold.diagnostics.finding import Finding, Level, fail, ok
 from commonhold.diagnostics.http import over_http, serving
+from commonhold.diagnostics.log import log
 from commonhold.diagnostics.machine import machine
 from commonhold.diagnostics.state import restored, state
 from commonhold.diagnostics.type_checkers import type_checkers
@@ -117,6 +118,7 @@ def _state(repository: Repository) -> Iterator[Finding]:
     pid = pid_of(repository)
     yield serving(repository.state_folder, pid)
     yield from over_http(repository.state_folder, pid)
+    yield log(repository.state_folder)
     for finding in state(repository.state_folder):
         is_expected = pid is not None and (finding.check, finding.level) == ("gate", Level.WARN)
         yield ok("gate", "held by the daemon, for as long as it lives") if is_expected else finding

@@ -10,15 +10,21 @@ import click
 from commonhold.cli.exit_status import status_of
 from commonhold.cli.output import complain, send_json, shown_text
 from commonhold.kernel.errors import Code, CommonholdError, InternalError, RefusedError, StoreError, UsageError
+from commonhold.kernel.logs import Log
 from commonhold.kernel.resource_exhaustion import exhausted
 from commonhold.machine.os_errors import code_of
 
 DEBUG: Final = "COMMONHOLD_DEBUG"
+_log: Final = Log(__name__)
 
 
 def report(fault: Exception, *, as_json: bool) -> int:
     """Report the error, on standard error or as JSON; return the exit status."""
     error = as_error(fault)
+    if isinstance(error, InternalError) or isinstance(fault, OSError):
+        _log.error("command failed", fault=fault, code=error.code)
+    else:
+        _log.debug("command refused", code=error.code, message=error.message)
     if os.environ.get(DEBUG) and not isinstance(fault, click.ClickException):
         import traceback  # noqa: PLC0415 - loaded here, since it is seldom wanted
 

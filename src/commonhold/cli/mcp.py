@@ -7,7 +7,7 @@ from typing import Final
 import click
 
 from commonhold.cli.command import Command
-from commonhold.cli.common_options import Given, common
+from commonhold.cli.common_options import Given, common, log_on_screen
 from commonhold.cli.opening import AGENT
 
 # Claude Code names its session in the environment of a server that it starts.
@@ -25,6 +25,8 @@ _HOLDER: Final = "COMMONHOLD_HOLDER"
 @click.pass_obj
 def command(given: Given) -> None:
     """Serve an agent over the Model Context Protocol, on standard input and output."""
+    if given.log_level is None:
+        log_on_screen(given, "warning", "commonhold mcp")  # it serves for hours: its user must learn what fails
     import_module("commonhold.server.mcp").serve(given.folder or ".", _agent(given))
 
 

@@ -15,14 +15,19 @@ import commonhold
 from commonhold.cli.colours import choose
 from commonhold.cli.command import Group
 from commonhold.cli.commands import BY_RAW_NAMES, COMMANDS, GROUPS, MEANT, MODULES
-from commonhold.cli.common_options import PLAIN, Given, common
+from commonhold.cli.common_options import PLAIN, Given, common, log_on_screen
 from commonhold.cli.exit_status import BROKEN_PIPE, DONE, INTERRUPTED
 from commonhold.cli.faults import report
 from commonhold.cli.output import OutputLostError, abandon_output, complain, flush, lost
+from commonhold.kernel.correlation import correlated
 from commonhold.kernel.errors import Code, InputError
+from commonhold.kernel.logs import Log
 
 NAME: Final = "commonhold"
 COMPLETE_VARIABLE: Final = "_COMMONHOLD_COMPLETE"
+LOG: Final = "COMMONHOLD_LOG"
+LEVELS: Final = ("debug", "info", "warning", "error")
+_log: Final = Log(__name__)
 _STANDARD_ERROR: Final = 2
 _WIDEST: Final = max(map(len, COMMANDS))
 
@@ -92,7 +97,8 @@ def _fill_descriptors() -> None:
 def main(arguments: Sequence[str]) -> int:
     """Run one command; return its exit status."""
     choose(plain=PLAIN in _options(arguments))
-    return _ended(lambda: _invoke(arguments), as_json="--json" in _options(arguments))
+    with correlated():
+        return _ended(lambda: _invoke(arguments), as_json="--json" in _options(arguments))
 
 
 def end(fault: Exception) -> int:
@@ -136,9 +142,14 @@ def _answered(act: Callable[[], int], *, as_json: bool) -> int:
 
 def _invoke(arguments: Sequence[str]) -> int:
     _check_encoding(arguments)
+    given = Given()
+    if os.environ.get(LOG) in LEVELS:  # the settings complain of any other word
+        log_on_screen(given, os.environ[LOG], f"{NAME} {_command_in(arguments) or ''}".rstrip())
     try:
-        with cli.make_context(NAME, list(arguments) or ["--help"], obj=Given()) as context:
-            return cli.invoke(context) or DONE
+        with cli.make_context(NAME, list(arguments) or ["--help"], obj=given) as context:
+            status = cli.invoke(context) or DONE
+            _log.debug("command ends", status=status)
+            return status
     except click.exceptions.Exit as done:
         return done.exit_code
     except click.Abort:
@@ -149,8 +160,12 @@ def _options(arguments: Sequence[str]) -> Sequence[str]:
     return arguments[: arguments.index("--")] if "--" in arguments else arguments
 
 
+def _command_in(arguments: Sequence[str]) -> str | None:
+    return next((word for word in arguments if word in COMMANDS), None)
+
+
 def _check_encoding(arguments: Sequence[str]) -> None:
-    if next((word for word in arguments if word in COMMANDS), None) in BY_RAW_NAMES:
+    if _command_in(arguments) in BY_RAW_NAMES:
         return
     for number, argument in enumerate(arguments, 1):
         try:

@@ -27,7 +27,7 @@ _SETTINGS = ("commonhold.toml", "pyproject.toml")
 _DECIDING = (b"store", b"namespace", b"daemon", b"\\")
 """Words in a settings file that may decide which service to ask."""
 _MOST_BYTES = 1_000_000
-_HEEDED = ("COMMONHOLD_STORE", "COMMONHOLD_NAMESPACE", "COMMONHOLD_DEBUG", "_COMMONHOLD_COMPLETE")
+_HEEDED = ("COMMONHOLD_STORE", "COMMONHOLD_NAMESPACE", "COMMONHOLD_DEBUG", "COMMONHOLD_LOG", "_COMMONHOLD_COMPLETE")
 """Variables that only the full program heeds."""
 _DAEMON = {"": True, "on": True, "1": True, "off": False, "0": False}
 _CHECKED = {"COMMONHOLD_DURABILITY": ("", "full", "normal"), "COMMONHOLD_TYPES": ("", "on", "off")}

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from commonhold.client.launching.speaking import Object
 
 _AGENT, _END = "--agent", "--"
-_HEEDED = ("COMMONHOLD_DEBUG", "_COMMONHOLD_COMPLETE")
+_HEEDED = ("COMMONHOLD_DEBUG", "COMMONHOLD_LOG", "_COMMONHOLD_COMPLETE")
 """Variables that only the full program heeds."""
 
 

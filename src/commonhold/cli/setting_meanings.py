@@ -41,4 +41,6 @@ MEANINGS: Final = {
     "release": "How long what an agent's own tool edited stays leased to it: to the end of its `turn`, or of each "
     "`edit`.",
     "idle_seconds": "How long it stays leased, at most, after the agent's last sign of life.",
+    "log": "The least severe records in the daemon's log: `debug`, `info`, `warning` or `error`. The daemon reads it "
+    "when it starts. `COMMONHOLD_LOG` also makes commands log to standard error.",
 }
