@@ -17,9 +17,16 @@ from tests.patience import PATIENCE_SECONDS, until
 
 import commonhold
 from commonhold.api.wire import calls
+from commonhold.machine.log_output import fields_of
 from commonhold.workspace import daemon_files
 
 CLIENT: Final = Path(__file__).with_name("daemon_client.py")
+
+
+def complaints(log: str) -> str:
+    """The lines of a daemon's log that are not records of its usual work: warnings, errors, and all other output."""
+    lines = log.splitlines(keepends=True)
+    return "".join(line for line in lines if fields_of(line).get("level") not in ("debug", "info"))
 
 
 @dataclass
@@ -52,9 +59,9 @@ class Place:
 
     @property
     def log(self) -> str:
-        """What a daemon that was started by itself complained of."""
+        """The complaints of a daemon that was started by itself."""
         path = self.state / "daemon.log"
-        return path.read_text() if path.exists() else ""
+        return complaints(path.read_text()) if path.exists() else ""
 
     def session(self, agent: str = "ann", **choices: Any) -> commonhold.Commonhold:
         """A session that uses the daemon, and starts none unless `daemon=True` is said."""
@@ -128,12 +135,12 @@ class Serving(Place):
         self.process.send_signal(signal.SIGCONT)
 
     def said(self) -> str:
-        """What it said, once it has ended."""
+        """Its complaints, once it has ended."""
         out, _ = self.process.communicate(timeout=PATIENCE_SECONDS)
-        return out
+        return complaints(out)
 
     def stop(self) -> str:
-        """Ask it to end; what it said."""
+        """Ask it to end; its complaints."""
         if self.process.poll() is None:
             self.resume()
             self.process.send_signal(signal.SIGTERM)

@@ -18,6 +18,7 @@ from tests.patience import PATIENCE_SECONDS, until
 import commonhold
 from commonhold.client import daemon as beginning
 from commonhold.kernel.errors import Code, InputError, StoreError
+from commonhold.machine.log_output import fields_of
 from commonhold.stores.sqlite.store import SqliteStore
 from commonhold.workspace import daemon_files
 from commonhold.workspace.repository import Repository
@@ -46,7 +47,9 @@ def test_the_second_one_leaves_the_first_in_peace(root: Path) -> None:
         command = [sys.executable, "-m", "commonhold.server.daemon", str(root)]
         second = subprocess.run(command, check=False, capture_output=True, text=True, timeout=60)
         assert second.returncode == 0
-        assert second.stdout.startswith("commonhold daemon: a daemon serves this repository already; next: ")
+        said = fields_of(second.stderr.strip())
+        assert (said["event"], said["code"]) == (daemon_files.DOES_NOT_SERVE, "STORE_OWNED")
+        assert (said["message"], bool(said["hint"])) == ("a daemon serves this repository already", True)
         assert daemon.pid == daemon.process.pid
         assert len(hold.leases()) == 1
 

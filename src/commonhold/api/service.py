@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final, Self, TypeVar, Unpack
 
 from commonhold.api import terms
 from commonhold.api.operations import Operation, Schedule, declared
+from commonhold.api.decision_log import log_commit, log_external_write
 from commonhold.kernel import texts
 from commonhold.kernel.keys import FILE, parse
 from commonhold.kernel.modes import Mode
@@ -314,6 +315,7 @@ class Service:
         if dry_run:
             self._recover_if_possible()
         answer = self._writing.commits.commit(self.holder, changeset, self.root, is_dry_run=dry_run)
+        log_commit("dry run" if dry_run else "commit", self.holder, changeset, answer)
         asked = self._uses.leases.wishes_to(self.holder)
         known = {each.key for each in answer.repair.regions} | {each.key for each in answer.merged}
         return replace(answer, notices=answer.notices + asked + self._uses.newsroom.notices(known))
@@ -334,7 +336,9 @@ class Service:
         """
         self._recover_if_possible()
         self._writing.noticing.notice([self._uses.reading.locate(edit.key).file_path for edit in changeset.edits], "")
-        return self._uses.newsroom.with_news(self._writing.proposing.propose(self.holder, changeset, call, blind))
+        answer = self._writing.proposing.propose(self.holder, changeset, call, blind)
+        log_commit("edit", self.holder, changeset, answer)
+        return self._uses.newsroom.with_news(answer)
 
     @Operation(Schedule.PLANNED, for_hooks=True)
     def settle(self, call: str, paths: Sequence[str] = (), *, unasked: str | None = None) -> terms.TakeAnswer:
@@ -347,7 +351,9 @@ class Service:
         if answer is None and unasked is not None:
             intent = self._writing.attendance.intent_of(self.holder) or unasked
             answer = self._writing.noticing.notice(paths, intent, self.holder)
-        return self._uses.newsroom.with_news(answer or terms.TakeAnswer("nothing"))
+        answer = answer or terms.TakeAnswer("nothing")
+        log_external_write(self.holder, answer)
+        return self._uses.newsroom.with_news(answer)
 
     @Operation(Schedule.PLANNED, for_hooks=True)
     def take(self, before: Mapping[str, str | None], *, intent: str = "") -> terms.TakeAnswer:
@@ -356,7 +362,9 @@ class Service:
         The files stay as they are. A change that could not have been committed is recorded too, and waits for review.
         """
         self._give_sign()
-        return self._uses.newsroom.with_news(self._writing.taking.take(self.holder, before, intent))
+        answer = self._writing.taking.take(self.holder, before, intent)
+        log_external_write(self.holder, answer)
+        return self._uses.newsroom.with_news(answer)
 
     def examine_put_off(self) -> None:
         """Examine across files the changes recorded before all files were read; reads those first, which may be slow.
@@ -378,7 +386,9 @@ class Service:
         `paths` None: of all that sessions have read. No session is blamed for it. A file that a session's tool is
         writing at present is left to that session.
         """
-        return self._writing.noticing.notice(paths, intent)
+        answer = self._writing.noticing.notice(paths, intent)
+        log_external_write(None, answer)
+        return answer
 
     @Operation(Schedule.PLANNED, for_hooks=True)
     def arrive(self, process: str = "") -> terms.Briefing:

@@ -6,7 +6,9 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, suppress
-from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
+from contextvars import copy_context
+from functools import wraps
+from typing import TYPE_CHECKING, Any, Concatenate, Final, ParamSpec, Self, TypeVar
 
 from commonhold.api import terms
 from commonhold.client import acquisition, external_values, lease_keeper
@@ -14,6 +16,7 @@ from commonhold.client.effects import Call, Effect, ReadClock, Sleep, Steps
 from commonhold.client.external_values import Resolvers
 from commonhold.client.lease_keeper import LeaseHandle
 from commonhold.client.session import Held, Session, ticks
+from commonhold.kernel.correlation import correlated
 from commonhold.kernel.errors import CommonholdError
 
 if TYPE_CHECKING:
@@ -72,6 +75,10 @@ class AsyncCommonhold(Session):
 
     async def drive(self, steps: Steps[T]) -> T:
         """Execute the effects that an operation yields until it is done, also those it yields after a cancellation."""
+        with correlated():
+            return await self._driven(steps)
+
+    async def _driven(self, steps: Steps[T]) -> T:
         resume: Callable[[Any], Effect] = steps.send
         value: Any = None
         while True:
@@ -118,7 +125,8 @@ class AsyncCommonhold(Session):
 
     def _in_thread(self, method: str, arguments: Sequence[Any], named: Mapping[str, Any]) -> asyncio.Future[Any]:
         loop = asyncio.get_running_loop()
-        return loop.run_in_executor(self._threads, self._channel.call, method, arguments, named)
+        call = copy_context().run  # the thread has the correlation id of this task, too
+        return loop.run_in_executor(self._threads, call, self._channel.call, method, arguments, named)
 
     async def close(self) -> None:
         """Close the state. Leases stay as they are."""

@@ -40,14 +40,23 @@ class Begun:
         status = self._process.poll() or 0
         if status <= 0:
             return ""
-        lines = self._told().strip().splitlines()
-        why = lines[-1].removeprefix(daemon_files.SAYING) if lines else self._why_silent(status)
-        return f"its daemon ends as it begins: {why}"
+        return f"its daemon ends as it begins: {self._reason() or self._why_silent(status)}"
 
-    def _told(self) -> str:
+    def _reason(self) -> str:
+        """Return the reason that its log gives, else the exception that ended it, else the last line there."""
+        # Loaded here: a daemon seldom fails.
+        from commonhold.machine.log_output import fields_of  # noqa: PLC0415
+
         with self._log.open("rb") as log:
-            log.seek(self._told_before)
-            return log.read().decode(errors="replace")
+            is_renamed = os.fstat(log.fileno()).st_size < self._told_before  # it was full: this is the next one
+            log.seek(0 if is_renamed else self._told_before)
+            lines = log.read().decode(errors="replace").strip().splitlines()
+        for record in map(fields_of, reversed(lines)):
+            if record.get("event") == daemon_files.DOES_NOT_SERVE:
+                return f"{record['message']}; next: {record['hint']}"
+            if "traceback" in record:
+                return record["traceback"].strip().rpartition("\n")[2]
+        return lines[-1] if lines else ""
 
     def _why_silent(self, status: int) -> str:
         if shutil.disk_usage(self._log.parent).free:

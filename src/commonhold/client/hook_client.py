@@ -23,6 +23,8 @@ _NEW = posix.O_CREAT | posix.O_CLOEXEC | posix.O_NOFOLLOW
 REPLY = b"\r\nx-commonhold-reply: "
 SHELLS = frozenset((b"sh", b"bash", b"dash", b"zsh", b"ash", b"ksh", b"fish"))
 _ROOT = 0
+_CORRELATION = posix.urandom(6).hex()
+"""The correlation id of this hook, made as in `kernel/correlation.py`, which takes longer to load."""
 BLOCKED = 2
 FAILED = 1
 
@@ -133,7 +135,8 @@ def ask(path: str, address: str, payload: bytes, process: str, seconds: float) -
     """Post to the daemon, and return its answer. Raises Unanswered, Rejected, TimeoutError."""
     head = (
         f"POST {path} HTTP/1.1\r\nhost: commonhold\r\nconnection: close\r\n"
-        f"x-commonhold-process: {process}\r\ncontent-length: {len(payload)}\r\n\r\n"
+        f"x-commonhold-process: {process}\r\nx-commonhold-correlation: {_CORRELATION}\r\n"
+        f"content-length: {len(payload)}\r\n\r\n"
     )
     connection = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
     try:

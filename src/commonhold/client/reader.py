@@ -25,6 +25,7 @@ class Reader:
     def __init__(self, address: str, version: str, root: str, agent: str | None) -> None:
         """Connect. Raises Unread if no daemon answers, or if it rejects this client."""
         self._number = -1
+        self._correlation = os.urandom(6).hex()  # as `kernel/correlation.py` makes it, which takes longer to load
         self._socket = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
         self._socket.settimeout(PATIENCE_SECONDS)
         hello = {"protocol": PROTOCOL, "version": version, "root": root, "agent": agent, "umask": _umask()}
@@ -46,7 +47,7 @@ class Reader:
     def _ask(self, name: str, parameters: dict[str, object]) -> object:
         self._number += 1
         try:
-            body = encode([self._number, name, parameters])
+            body = encode([self._number, name, parameters, self._correlation])
             self._socket.sendall(len(body).to_bytes(_LENGTH_BYTES, "big") + body)
             reply = decode(self._received(int.from_bytes(self._received(_LENGTH_BYTES), "big")))
         except (OSError, ValueError) as fault:

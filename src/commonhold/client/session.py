@@ -17,6 +17,7 @@ from commonhold.client.lease_keeper import LeaseHandle
 from commonhold.client.offered import Offered
 from commonhold.client.operations import Operations
 from commonhold.kernel import texts
+from commonhold.kernel.correlation import correlated
 from commonhold.kernel.errors import CommonholdError
 from commonhold.machine.system import SystemClock
 
@@ -118,6 +119,7 @@ class Commonhold(Session):
                 self.drive(lease_keeper.keep(grip), lambda seconds: _doze(stop, seconds))
             stop.wait(min(1.0, grip.renewal_seconds))
 
+    @correlated()
     def drive(self, steps: Steps[T], sleep: Callable[[float], object] = time.sleep) -> T:
         """Execute the effects that an operation yields until it is done."""
         resume: Callable[[Any], Effect] = steps.send

@@ -5,6 +5,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Final, Unpack
 
+from commonhold.api.decision_log import log_acquire, log_lease
 from commonhold.kernel import texts
 from commonhold.kernel.answers import AcquireAnswer, LeaseAnswer, Next
 from commonhold.kernel.commands import Acquire, Ask, Break, Command, HandOver, Heartbeat, Release, Renew
@@ -21,7 +22,7 @@ from commonhold.kernel.refusals import Refusal
 from commonhold.kernel.unwritable import although_unwritable
 from commonhold.leases.acquire_options import AcquireOptions
 from commonhold.leases.answers import Changed, denied, granted, lease_answer, queued, wishes
-from commonhold.leases.idempotency import Request, once
+from commonhold.leases.idempotency import once
 from commonhold.leases.key_history import changes_on
 from commonhold.leases.partial_work import PartialWorks
 from commonhold.leases.registry import reused
@@ -42,6 +43,7 @@ from commonhold.reads.reading import RegionReader, contents_of
 from commonhold.workspace.place import WorktreeState
 
 RECENT_EVENTS: Final = 200
+_ChangeRequest = RenewRequest | ReleaseRequest | BreakRequest | AskRequest | HandOverRequest
 ENDED_AT_ONCE: Final = 256
 """The number of expired leases that one transaction ends: other writers wait meanwhile."""
 
@@ -138,6 +140,7 @@ class Leases:
             self._keep(resolved, is_own_wish=request.acquisition_id is None)
         self._works.look_for(resolved.keys)
         answer = self._acquire_answer(request, outcome, resolved)
+        log_acquire(request.holder, resolved.keys, answer)
         # The response to a queued request may be delayed and replaced by another one, so it carries no news.
         return answer if isinstance(outcome, Queued) else self._newsroom.with_news(answer)
 
@@ -272,12 +275,14 @@ class Leases:
         texts.check_holder(to)
         return self._change(HandOverRequest(holder, lease_id, to, request_id), HandOver(lease_id, holder, to))
 
-    def _change(self, request: Request, command: Command[Changed]) -> LeaseAnswer:
+    def _change(self, request: _ChangeRequest, command: Command[Changed]) -> LeaseAnswer:
         with self._registry.together():
             outcome = self._registry.execute(command, once(request))
             if isinstance(outcome, Broken):
                 self._works.look_for([canonical(key) for key in outcome.lease.keys])
-            return self._newsroom.with_news(lease_answer(self._registry, request.holder, outcome))
+            answer = self._newsroom.with_news(lease_answer(self._registry, request.holder, outcome))
+        log_lease(request.holder, request.lease_id, answer)
+        return answer
 
     def will_last(self, holder: str) -> bool:
         """Whether no lease of a holder would be extended by a sign of life now."""

@@ -94,9 +94,10 @@ def answer_frames(answer: Callable[[bytes, Ask], bytes]) -> None:
         pass  # the caller is gone
 
 
-def program_of(module: str) -> str:
-    """The program that runs `main` of a module, with the import path that its last argument gives as JSON."""
-    return f"import json, sys; sys.path[:] = json.loads(sys.argv.pop()); from {module} import main; main()"
+def program_of(module: str, *arguments: str) -> str:
+    """Return the program that runs `main` of a module with `arguments`; its import path is its last word, as JSON."""
+    run = f"main(*{arguments!r})"
+    return f"import json, sys; sys.path[:] = json.loads(sys.argv.pop()); from {module} import main; {run}"
 
 
 class ChildGone(EOFError):  # noqa: N818 - the end of its output, as any other

@@ -8,7 +8,6 @@ import asyncio
 import hmac
 import json
 import threading
-import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
@@ -21,7 +20,9 @@ from commonhold.agents.runtime.hooks import TOO_DEEP, Hooks
 from commonhold.agents.runtime.questions import Route
 from commonhold.agents.runtime.under_way import UnderWay
 from commonhold.api.wire.text import error
+from commonhold.kernel.correlation import correlated, new_id
 from commonhold.kernel.errors import CommonholdError
+from commonhold.kernel.logs import Log
 from commonhold.kernel.resource_exhaustion import exhausted
 from commonhold.server.asgi import (
     BE_KNOWN,
@@ -42,6 +43,9 @@ from commonhold.workspace.loopback import Loopback
 HOOK_SECONDS: Final = 25.0
 """How long a hook may take: agents give up on it after thirty seconds, and then let the write through."""
 REPLY: Final = b"x-commonhold-reply"
+CORRELATION: Final = b"x-commonhold-correlation"
+"""The request header with the correlation id; a client may omit it."""
+_log: Final = Log(__name__)
 
 
 class Web:
@@ -77,10 +81,12 @@ class Web:
             path = scope["path"]
             if path == "/mcp":
                 await self._mcp(scope, receive, send)
-            elif path.startswith("/hooks/"):
-                await send_answer(send, await self._hook(path.removeprefix("/hooks/"), scope, receive, form))
-            else:
-                await send_answer(send, await self._called(path, scope, receive))
+                return
+            with correlated(header(scope, CORRELATION) or new_id()):
+                if path.startswith("/hooks/"):
+                    await send_answer(send, await self._hook(path.removeprefix("/hooks/"), scope, receive, form))
+                else:
+                    await send_answer(send, await self._called(path, scope, receive))
         finally:
             self._under_way.discard(mark)
 
@@ -122,7 +128,7 @@ def _result(route: Route, body: bytes) -> Answer:
         known = exhausted(fault) or fault
         if isinstance(known, CommonholdError):
             return _json(409, error(known))
-        traceback.print_exc()
+        _log.error("question failed", question=route.form.__name__, fault=fault)
         return told(500, f"a defect of Commonhold: {type(fault).__name__}: {fault}")
 
 

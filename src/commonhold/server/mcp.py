@@ -5,9 +5,7 @@ that wait in line: a session that waits for one lease can still release another.
 """
 
 import asyncio
-import sys
 import time
-import traceback
 from collections.abc import Callable, Coroutine, Mapping
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, field
@@ -23,7 +21,9 @@ from commonhold.api.wire.text import dumps, error
 from commonhold.client.async_opening import open_async
 from commonhold.client.async_session import AsyncCommonhold
 from commonhold.client.opening import Choices
+from commonhold.kernel.correlation import correlated, new_id
 from commonhold.kernel.errors import Code, CommonholdError, InternalError, StoreError
+from commonhold.kernel.logs import Log
 from commonhold.server.compact_responses import thrifty
 from commonhold.server.holder import Origin, Piped, Seat
 from commonhold.server.tools import TOOLS, call
@@ -38,6 +38,7 @@ HUNG_UP: Final = "commonhold.hung_up"
 """In the scope of a request over HTTP: the event that the client is gone."""
 MOST_SESSIONS: Final = 256
 """Limit of open sessions; a session that comes back after being closed is opened anew."""
+_log: Final = Log(__name__)
 
 
 @dataclass(slots=True)
@@ -79,19 +80,21 @@ class Desk:
             raise
 
     async def _answer(self, name: str, arguments: Mapping[str, Any], origin: Origin) -> types.CallToolResult:
-        try:
-            place = await self._place(self._seat_of(origin))
-            place.guests += 1
+        with correlated(new_id()):  # the task of a session keeps the context of its first call
             try:
-                async with _in_turn(place, arguments):
-                    return _result(dumps(await call(place.hold, name, arguments), indent=0))
-            finally:
-                place.guests -= 1
-        except CommonholdError as fault:
-            return _failure(fault)
-        except Exception as fault:  # noqa: BLE001  # a defect of ours must not end the agent's session
-            traceback.print_exc(file=sys.stderr)
-            return _failure(_defect(name, fault))
+                place = await self._place(self._seat_of(origin))
+                place.guests += 1
+                try:
+                    async with _in_turn(place, arguments):
+                        return _result(dumps(await call(place.hold, name, arguments), indent=0))
+                finally:
+                    place.guests -= 1
+            except CommonholdError as fault:
+                _log.debug("tool call refused", tool=name, code=fault.code, message=fault.message)
+                return _failure(fault)
+            except Exception as fault:  # noqa: BLE001  # a defect of ours must not end the agent's session
+                _log.error("tool call failed", tool=name, fault=fault)
+                return _failure(_defect(name, fault))
 
     async def _place(self, seat: Seat) -> _Place:
         """Return the session at a seat, and make it the newest; close the oldest idle one if there are too many."""

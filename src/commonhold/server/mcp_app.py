@@ -1,16 +1,18 @@
 """The Model Context Protocol over HTTP, loaded when the first client comes: its SDK takes a second to import."""
 
 import asyncio
-import traceback
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager, suppress
 from importlib import import_module
+from typing import Final
 
 from commonhold.agents.runtime.calls_seen import CallsSeen
+from commonhold.kernel.logs import Log
 from commonhold.server.asgi import App, Receive, Scope, Send, send_answer, told
 from commonhold.server.threads import beside
 
 Open = Callable[[str, CallsSeen], AbstractAsyncContextManager[App]]
+_log: Final = Log(__name__)
 
 
 class McpApp:
@@ -47,7 +49,7 @@ class McpApp:
             self._app = None
             if app.done():
                 raise
-            traceback.print_exc()
+            _log.error("MCP cannot be served", fault=fault)
             app.set_result(_telling(f"MCP cannot be served: {type(fault).__name__}: {fault}. Next: commonhold doctor"))
 
     async def close(self) -> None:

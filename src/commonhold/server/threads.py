@@ -4,10 +4,14 @@ import asyncio
 import threading
 from collections.abc import Callable
 from contextlib import suppress
+from contextvars import copy_context
 from functools import partial
-from typing import TypeVar
+from typing import Final, TypeVar
+
+from commonhold.kernel.logs import Log
 
 T = TypeVar("T")
+_log: Final = Log(__name__)
 
 
 async def beside(work: Callable[[], T]) -> T:
@@ -23,9 +27,11 @@ async def beside(work: Callable[[], T]) -> T:
         try:
             value = work()
         except BaseException as fault:  # noqa: BLE001 - the waiting caller raises it
+            if outcome.done():
+                _log.error("work failed after its caller had stopped waiting", fault=fault)
             settle(partial(outcome.set_exception, fault))
         else:
             settle(partial(outcome.set_result, value))
 
-    threading.Thread(target=run, name="commonhold-beside", daemon=True).start()
+    threading.Thread(target=copy_context().run, args=(run,), name="commonhold-beside", daemon=True).start()
     return await outcome

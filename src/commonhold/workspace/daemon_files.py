@@ -15,8 +15,8 @@ from commonhold.workspace.state_folder import Identity, identity_of
 
 LOCK: Final = "daemon.lock"
 LOG: Final = "daemon.log"
-SAYING: Final = "commonhold daemon: "
-"""The beginning of a line that says why it does not serve."""
+DOES_NOT_SERVE: Final = "daemon does not serve"
+"""The event in its log whose `message` says why."""
 BACKLOG: Final = 4096
 """The number of clients that may wait for a connection at once; the default of 100 turns some away."""
 CLAIM_SECONDS: Final = 0.5
@@ -31,7 +31,7 @@ def lock_path(state_folder: str) -> str:
 
 
 def log_path(state_folder: str) -> str:
-    """Return the file to which the daemon writes its errors."""
+    """Return the file to which the daemon, its supervisor and its planners log."""
     return os.path.join(state_folder, LOG)
 
 

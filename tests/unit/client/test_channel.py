@@ -31,6 +31,9 @@ pytestmark = pytest.mark.slow
 HELLO = calls.Hello(calls.PROTOCOL, "1", "/repository", "ann", 0o022)
 WELCOME = calls.encode_answer(0, calls.Welcome("1", 1))
 VALUE = Value("account:1", 3, "text")
+OLDER = 'time=1 level=error event="daemon does not serve" message="of another time" hint=none'
+NO_ROOM = 'time=2 level=error event="daemon does not serve" message="no room" hint="make some"'
+ENDED = 'time=2 level=critical event="process ended" traceback="Traceback:\\n  File\\nKeyError: \\u0027x\\u0027"'
 Reply = Callable[[socket.socket, int], None]
 
 
@@ -402,17 +405,19 @@ def test_one_that_somebody_else_ended_is_told_as_lost() -> None:
         ("exit 0", ""),
         ("kill -9 $$", ""),
         ("exit 3", "its daemon ends as it begins: it says nothing, with exit status 3"),
-        ("echo noise; echo commonhold daemon: no room; exit 4", "its daemon ends as it begins: no room"),
+        (f"echo noise; echo '{NO_ROOM}'; echo later; exit 4", "its daemon ends as it begins: no room; next: make some"),
+        (f"echo noise; printf %s '{ENDED}'; exit 1", "its daemon ends as it begins: KeyError: 'x'"),
+        ("echo noise; echo a word; exit 1", "its daemon ends as it begins: a word"),
     ],
 )
 def test_a_daemon_that_ends_in_trouble_says_why(script: str, why: str, tmp_path: Path) -> None:
     """One that leaves it to another has none, nor one that somebody ends."""
     log = tmp_path / "daemon.log"
-    log.write_text("commonhold daemon: of another time\n", encoding="utf-8")
+    log.write_text(f"{OLDER}\n", encoding="utf-8")
     with log.open("ab") as output:
         process = subprocess.Popen(["/bin/sh", "-c", script], stdout=output)
     process.wait()
-    assert daemons.Begun(process, log, len("commonhold daemon: of another time\n")).trouble == why
+    assert daemons.Begun(process, log, len(f"{OLDER}\n")).trouble == why
 
 
 def test_the_log_of_a_daemon_is_not_written_through_a_link(tmp_path: Path) -> None:

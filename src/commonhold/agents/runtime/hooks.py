@@ -4,20 +4,23 @@ Any error on the way is answered with a refusal: a hook that is not understood m
 """
 
 import json
-import traceback
+import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Final
 
 from commonhold.agents.agent import Agent, Payload, Reply, Unreadable
-from commonhold.agents.hook_events import AboutToEdit, AboutToRun, Edited, Happening, Ran, Response
+from commonhold.agents.hook_events import AboutToEdit, AboutToRun, Edited, Happening, Ran, Response, Stance
 from commonhold.agents.runtime.calls_seen import CallsSeen
 from commonhold.agents.runtime.lateness import why_late
+from commonhold.kernel.correlation import current
 from commonhold.kernel.errors import CommonholdError
+from commonhold.kernel.logs import Log
 from commonhold.kernel.resource_exhaustion import exhausted
 
 _AFTER: Final = "Next: ask your user to run `commonhold doctor` here, and to report this with the agent's version"
 TOO_DEEP: Final = "it is nested too deeply to be judged. Next: do it in several smaller calls"
+_log: Final = Log(__name__)
 Attend = Callable[[Happening], Response]
 """Handles a hook event; may wait for seconds, in any thread."""
 
@@ -50,8 +53,9 @@ class Hooks:
             known = exhausted(fault) or fault
             if isinstance(known, CommonholdError):
                 return self.refuse(name, body, f"{known.message} [{known.code}]. Next: {known.hint}")
-            traceback.print_exc()
-            return self.refuse(name, body, f"a defect of Commonhold: {type(fault).__name__}: {fault}. {_AFTER}")
+            _log.error("hook failed", agent=name, fault=fault)
+            why = f"a defect of Commonhold: {type(fault).__name__}: {fault} (in its log: correlation={current()})"
+            return self.refuse(name, body, f"{why}. {_AFTER}")
 
     def late(self, name: str, body: bytes, process: str, seconds: float) -> Reply:
         """Return the hook's reply if there is no answer after so many seconds."""
@@ -62,11 +66,21 @@ class Hooks:
         return self.refuse(name, body, why)
 
     def _answer(self, agent: Agent, payload: Payload, process: str, is_given_up: Callable[[], bool]) -> Reply:
+        start = time.perf_counter()
         happening = agent.read(payload, process)
         self._seen.note(payload, happening.caller.holder)
         response = self._attend(happening)
         if is_given_up():
+            _log.warning("hook answered too late", holder=happening.caller.holder, hook=type(happening).__name__)
             self._end(happening)
+        record = _log.info if response.stance is Stance.DENY else _log.debug
+        record(
+            "hook answered",
+            hook=type(happening).__name__,
+            holder=happening.caller.holder,
+            stance=response.stance,
+            seconds=time.perf_counter() - start,
+        )
         return agent.write(happening, response)
 
     def _end(self, happening: Happening) -> None:
@@ -81,6 +95,7 @@ class Hooks:
 
     def refuse(self, name: str, body: bytes, why: str) -> Reply:
         """Return the answer that blocks the action in a payload, as far as the agent can be blocked."""
+        _log.warning("hook refused unseen", agent=name, why=why)
         payload: Payload = {}
         with suppress(Unreadable):
             payload = _payload(body)

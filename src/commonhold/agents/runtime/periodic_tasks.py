@@ -1,11 +1,14 @@
 """Periodic tasks, which run whether requests come or not."""
 
 import threading
-import traceback
 from collections.abc import Callable
 from typing import Final
 
+from commonhold.kernel.correlation import correlated
+from commonhold.kernel.logs import Log
+
 ROUND_SECONDS: Final = 2.0
+_log: Final = Log(__name__)
 
 Wait = Callable[[float], bool]
 """Waits for so many seconds, or until it is over; returns whether it is over."""
@@ -24,10 +27,11 @@ class PeriodicTasks:
 
     def _go(self) -> None:
         while not self._wait(ROUND_SECONDS):
-            try:
-                self._see_to()
-            except Exception:  # noqa: BLE001 - no error may end the rounds
-                traceback.print_exc()
+            with correlated():
+                try:
+                    self._see_to()
+                except Exception as fault:  # noqa: BLE001 - no error may end the rounds
+                    _log.error("periodic task failed", fault=fault)
 
     def close(self) -> None:
         """Run no more rounds; wait for one that has begun."""

@@ -1,7 +1,8 @@
 """Calls of the service, as they go over a socket: which there are, and how their parts are read.
 
-A frame is four bytes of length and a MessagePack list: `[number, method, parameters]` one way, `[number, kind, body]`
-back. The types of parameters and answers are those of the methods of `Service`: there is no second list of them.
+A frame is four bytes of length and a MessagePack list: `[number, method, parameters, correlation]` one way,
+`[number, kind, body]` back. A client may omit the correlation id. The types of parameters and answers are those of the
+methods of `Service`: there is no second list of them.
 """
 
 import inspect
@@ -16,6 +17,7 @@ import msgspec
 from commonhold.api.service import OPERATIONS, Service
 from commonhold.api.wire.protocol import HELLO as HELLO  # noqa: PLC0414 - they are of this, too
 from commonhold.api.wire.protocol import PROTOCOL as PROTOCOL  # noqa: PLC0414
+from commonhold.kernel import correlation
 from commonhold.kernel.errors import Code, CommonholdError, InputError, InternalError, StoreError, UsageError
 
 MAX_FRAME_BYTES: Final = 256_000_000
@@ -28,11 +30,12 @@ Kind = Literal["answer", "error"]
 
 
 class Request(msgspec.Struct, array_like=True, frozen=True):
-    """A call; `parameters` are read by the method's own types."""
+    """A call; `parameters` are read by the method's own types. `correlation` is empty if the client sends no id."""
 
     number: int
     method: str
     parameters: msgspec.Raw
+    correlation: str = ""
 
 
 class Reply(msgspec.Struct, array_like=True, frozen=True):
@@ -149,7 +152,7 @@ def encode_request(number: int, name: str, arguments: Sequence[Any], named: Mapp
     if arguments:
         parameters |= _positional(name, arguments)
     try:
-        return _framed(_encoder.encode((number, name, parameters)))
+        return _framed(_encoder.encode((number, name, parameters, correlation.current())))
     except UnicodeEncodeError as fault:
         raise InputError(
             Code.TEXT_INVALID,

@@ -21,6 +21,8 @@ _BEGINNING_SECONDS = 5.0
 _PAUSE_SECONDS = 0.01
 _SOCKETS = ("/.git/commonhold/http.sock", "/.commonhold/http.sock")
 _OK = b"200"
+# One id for all requests of this process, made as in `kernel/correlation.py`, which takes longer to load.
+_CORRELATION = os.urandom(6).hex()
 
 
 class Unserved(Exception):  # noqa: N818 - the caller answers it by the policy of its user
@@ -119,7 +121,10 @@ def _posted(socket: str, path: str, body: bytes) -> bytes:
         connection.settimeout(_PATIENCE_SECONDS)
         connection.connect(socket)
         # Version 1.0: the answer comes in one piece, and ends with the connection.
-        head = f"POST {path} HTTP/1.0\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
+        head = (
+            f"POST {path} HTTP/1.0\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n"
+            f"X-Commonhold-Correlation: {_CORRELATION}\r\n\r\n"
+        )
         connection.sendall(head.encode() + body)
         parts = []
         while part := connection.recv(65536):

@@ -1,17 +1,19 @@
 """Examine in the background the changes that were recorded before all files had been read."""
 
 import threading
-import traceback
 from collections.abc import Callable
 from typing import Final
 
 from commonhold.api.service import Service
 from commonhold.commits.deferred_changes import DeferredChanges
+from commonhold.kernel.correlation import correlated
 from commonhold.kernel.errors import CommonholdError
+from commonhold.kernel.logs import Log
 from commonhold.server.daemon.indexing import Indexing
 
 PAUSE_SECONDS: Final = 5.0
 """The least time from the start of one examination to the next, so that a failing one is not repeated at once."""
+_log: Final = Log(__name__)
 
 
 class Examining:
@@ -62,15 +64,16 @@ class Examining:
             return
         self._not_before = now + PAUSE_SECONDS
         self._thread = threading.Thread(
-            target=_examine, args=(self._service,), name="commonhold-examining", daemon=True
+            target=_examine, args=(self._service, root), name="commonhold-examining", daemon=True
         )
         self._thread.start()
 
 
-def _examine(service: Service) -> None:
-    try:
-        service.examine_put_off()
-    except CommonholdError as fault:
-        print(f"could not examine what was recorded: {fault}", flush=True)  # noqa: T201 - the daemon's log
-    except Exception:  # noqa: BLE001 - a defect of ours must not end the daemon
-        traceback.print_exc()
+def _examine(service: Service, root: str) -> None:
+    with correlated():
+        try:
+            service.examine_put_off()
+        except CommonholdError as fault:
+            _log.warning("recorded changes not examined", root=root, code=fault.code, message=fault.message)
+        except Exception as fault:  # noqa: BLE001 - a defect of ours must not end the daemon
+            _log.error("recorded changes not examined", root=root, fault=fault)

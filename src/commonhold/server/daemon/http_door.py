@@ -5,12 +5,16 @@ import selectors
 import threading
 from collections.abc import Callable
 from importlib import import_module
+from typing import Final
 
 from commonhold.agents.runtime.under_way import UnderWay
 from commonhold.kernel.errors import CommonholdError
+from commonhold.kernel.logs import Log
 from commonhold.workspace import daemon_files
 from commonhold.workspace.loopback import Loopback, bind, loopback
 from commonhold.workspace.repository import Repository
+
+_log: Final = Log(__name__)
 
 
 class Door:
@@ -40,7 +44,7 @@ class Door:
             if chosen is not None:
                 self._listeners.append(bind(chosen))
         except CommonholdError as fault:
-            print(f"commonhold daemon: {fault.message}; next: {fault.hint}", flush=True)  # noqa: T201 - its log
+            _log.error("loopback is not served", code=fault.code, message=fault.message, hint=fault.hint)
             return None
         return chosen
 

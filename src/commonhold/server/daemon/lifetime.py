@@ -14,8 +14,11 @@ from typing import Final
 import commonhold
 from commonhold.api.service import Service
 from commonhold.api.wire import calls
-from commonhold.config import load_settings
+from commonhold.config import LogLevel, load_settings
+from commonhold.kernel.correlation import correlated
 from commonhold.kernel.errors import Code, CommonholdError, StoreError
+from commonhold.kernel.logs import Log
+from commonhold.machine.log_output import log_to_standard_error, set_level
 from commonhold.machine.system import process_umask
 from commonhold.server.daemon.examining import Examining
 from commonhold.server.daemon.http_door import Door
@@ -28,6 +31,7 @@ from commonhold.workspace import daemon_files
 from commonhold.workspace.repository import Repository, find_repository
 
 GARBAGE_THRESHOLD: Final = 50_000
+_log: Final = Log(__name__)
 SWITCH_SECONDS: Final = 0.0005
 IDLE_SECONDS: Final = 300.0
 SWEEP_SECONDS: Final = 300.0
@@ -60,6 +64,7 @@ class Lifetime:
         """
         self._repository = repository
         self._settings = load_settings(repository.root)
+        set_level(self._settings.log)
         self._times = times
         self._is_ending = False
         self._look_again_at = 0.0
@@ -87,9 +92,11 @@ class Lifetime:
     def live(self) -> None:
         """Serve until the daemon is no longer needed."""
         own = _own_hello(self._repository.root)
-        self._services.service(own).recover()
+        _log.info("daemon begins", root=self._repository.root, version=commonhold.__version__)
+        with correlated():
+            self._services.service(own).recover()
         swept_at, has_more_to_sweep = 0.0, False
-        while not self._is_ending and not self._is_over():
+        while not self._is_ending and not (over := self._why_over()):
             now = time.monotonic()
             if has_more_to_sweep or now - swept_at >= self._sweep_seconds():
                 has_more_to_sweep = self._sweep_some()
@@ -100,6 +107,7 @@ class Lifetime:
             self._examining.look(now)
             self._indexing.look(now)
             self._loop.turn(self._desk, 0.0 if has_more_to_sweep else LONGEST_WAIT_SECONDS)
+        _log.info("daemon ends", why="asked to" if self._is_ending else over)
         self._close_door()
 
     def _service_at(self, root: str) -> Service:
@@ -113,8 +121,11 @@ class Lifetime:
         """Sweep for as long as other requests can well wait. Return whether there is more to sweep."""
         has_more = False
         for each in self._services.of_trees():
-            with suppress(CommonholdError):  # a full disk, say: a client's own request reports it
-                has_more = each.sweep_some() or has_more
+            with correlated():
+                try:
+                    has_more = each.sweep_some() or has_more
+                except CommonholdError as fault:  # a full disk, say: a client's own request reports it
+                    _log.debug("sweep failed", root=each.root, code=fault.code, message=fault.message)
         return has_more
 
     def _close_door(self) -> None:
@@ -127,23 +138,24 @@ class Lifetime:
     def _sweep_seconds(self) -> float:
         return min(self._times.sweep_seconds, QUICK_SWEEP_SECONDS if self._store.index.has_waiters else SWEEP_SECONDS)
 
-    def _is_over(self) -> bool:
-        """Whether it is no longer needed: idle, with no lease and no waiter; or clients can no longer find it."""
+    def _why_over(self) -> str:
+        """Return why it is no longer needed: idle, with no lease and no waiter; or clients can no longer find it.
+
+        Empty if it is needed.
+        """
         now = time.monotonic()
         if now < self._look_again_at:
-            return False
+            return ""
         self._look_again_at = now + LOOK_SECONDS
-        if (
-            not (self._store.is_sound and self._store.is_in_place())
-            or daemon_files.identity(self._address) != self._place
-        ):
-            return True
-        if not (self._door.is_in_place and self._is_lock_in_place()):
-            return True
+        if not (self._store.is_sound and self._store.is_in_place()):
+            return "its database was removed or exchanged"
+        is_found = daemon_files.identity(self._address) == self._place
+        if not (is_found and self._door.is_in_place and self._is_lock_in_place()):
+            return "its socket or lock was removed or exchanged"
         is_idle = now - self._loop.last_request_at > self._times.idle_seconds and self._desk.is_idle
         is_idle = is_idle and not self._door.is_busy and self._examining.is_idle
         index = self._store.index
-        return is_idle and not index.leases() and not index.waiters()
+        return "idle" if is_idle and not index.leases() and not index.waiters() else ""
 
     def _is_lock_in_place(self) -> bool:
         return daemon_files.identity(daemon_files.lock_path(self._repository.state_folder)) == self._lock_place
@@ -181,12 +193,14 @@ def serve(root: str, times: Times, knocked: Callable[[], object] = lambda: None)
 
     `knocked` is called at the first HTTP connection, which hooks make.
     """
+    begin_logging(root)
     try:
         life = Lifetime(find_repository(root), times, knocked)
     except CommonholdError as fault:
-        told = f"{daemon_files.SAYING}{fault.message}; next: {fault.hint}"
-        print(told, flush=True)  # noqa: T201 - its standard output is its log
-        return 0 if fault.code is Code.STORE_OWNED else 4
+        is_served = fault.code is Code.STORE_OWNED
+        record = _log.warning if is_served else _log.error
+        record(daemon_files.DOES_NOT_SERVE, code=fault.code, message=fault.message, hint=fault.hint)
+        return 0 if is_served else 4
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: life.end())
     _allow_many_connections()
@@ -199,6 +213,16 @@ def serve(root: str, times: Times, knocked: Callable[[], object] = lambda: None)
     finally:
         life.close()
     return 0
+
+
+def begin_logging(root: str) -> None:
+    """Log to standard error, which is the log file of the repository around `root` unless a user runs this by hand."""
+    word = os.environ.get("COMMONHOLD_LOG", "")
+    level = word if word in list(LogLevel) else LogLevel.INFO  # the settings complain of any other word
+    path = ""
+    with suppress(CommonholdError, OSError):
+        path = daemon_files.log_path(find_repository(root).state_folder)
+    log_to_standard_error(level, path, with_libraries=True)
 
 
 def _allow_many_connections() -> None:

@@ -5,7 +5,6 @@ another's fault, and none is answered before its effect is durable.
 """
 
 import queue
-import traceback
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -16,8 +15,10 @@ from commonhold.api.operations import Schedule
 from commonhold.api.service import OPERATIONS, Service
 from commonhold.api.wire import calls
 from commonhold.kernel.answers import AcquireAnswer, LeaseAnswer
+from commonhold.kernel.correlation import accepted, correlated
 from commonhold.kernel.errors import Code, CommonholdError, InputError, InternalError, UsageError
 from commonhold.kernel.keys import FILE, parse
+from commonhold.kernel.logs import Log
 from commonhold.kernel.resource_exhaustion import exhausted
 from commonhold.server.daemon.peer import Peer
 from commonhold.stores.sqlite.mirror import MirroredStore
@@ -43,6 +44,7 @@ class Job:
     method: str
     arguments: Sequence[Any]
     named: dict[str, Any]
+    correlation: str = ""
     keeps_until: float = 0.0
     asks_again_at: float = 0.0
     kept_back: object = None
@@ -81,9 +83,12 @@ class Job:
 
     def run(self) -> object:
         """Run the call and return its answer. Raises all errors of the service."""
-        return getattr(self.service, self.method)(*self.arguments, **self.named)
+        with correlated(self.correlation):
+            _log.debug("call begins", method=self.method, holder=self.agent)
+            return getattr(self.service, self.method)(*self.arguments, **self.named)
 
 
+_log: Final = Log(__name__)
 _LET_GO: Final = AcquireAnswer("denied", notices=("it was let go of while it was still being asked for",))
 
 
@@ -170,8 +175,8 @@ class RequestScheduler:
             try:
                 with self._store.write():
                     return [(job, _outcome(job)) for job in jobs]
-            except Exception:  # noqa: BLE001, S110 - running each job by itself shows which one is at fault
-                pass
+            except Exception as fault:  # noqa: BLE001 - running each job by itself shows which one is at fault
+                _log.caught("transaction of several calls failed", fault, calls=len(jobs))
         return [(job, _outcome_alone(job)) for job in jobs]
 
     def _is_kept(self, job: Job, outcome: object) -> bool:
@@ -265,7 +270,8 @@ def job_of(peer: Peer, request: calls.Request) -> Job:
             f"there is no call {request.method!r} with such arguments: {fault}",
             hint="use the client of the version that the daemon has",
         ) from fault
-    return Job(peer, peer.service, request.number, request.method, arguments, named)
+    correlation = accepted(request.correlation)
+    return Job(peer, peer.service, request.number, request.method, arguments, named, correlation)
 
 
 def _outcome(job: Job) -> object:
@@ -281,7 +287,8 @@ def _outcome_alone(job: Job) -> object:
     try:
         return job.run()
     except Exception as fault:  # noqa: BLE001 - a defect of ours must not end the daemon
-        return told(fault, job.method)
+        with correlated(job.correlation):
+            return told(fault, job.method)
 
 
 def told(fault: Exception, method: str) -> CommonholdError:
@@ -290,7 +297,7 @@ def told(fault: Exception, method: str) -> CommonholdError:
         return busy
     if isinstance(fault, CommonholdError):
         return fault
-    traceback.print_exception(fault)
+    _log.error("call failed", fault=fault, method=method)
     return _defect(f"{method} failed inside the daemon: {type(fault).__name__}: {fault}")
 
 
@@ -298,7 +305,7 @@ def _encoded(number: int, outcome: object) -> bytes:
     try:
         return _frame_of(number, outcome)
     except Exception as fault:  # noqa: BLE001 - one answer that cannot be sent must not end the daemon
-        traceback.print_exc()
+        _log.error("answer cannot be sent", fault=fault, number=number)
         return _frame_of(number, _defect(f"the answer cannot be sent: {fault!a}"))
 
 

@@ -23,6 +23,7 @@ from commonhold.kernel.errors import Code, CommonholdError, InputError, UsageErr
 from commonhold.machine import file_stamps
 from commonhold.reads.heartbeats import Heartbeats
 from commonhold.stores.sqlite.store import SqliteStore
+from commonhold.workspace.daemon_files import log_path
 from commonhold.workspace.repository import Repository, find_repository
 
 if TYPE_CHECKING:
@@ -142,11 +143,12 @@ class Services:
     def _plans_of(self, found: Repository, settings: Settings, umask: int, own: Plans) -> Plans:
         """Return the planner of commits in a working tree; `own` is the planner in this process."""
         # Loaded here: a daemon that only leases needs no modules for planning.
-        from commonhold.server.planning.pool import Planners, PooledPlans  # noqa: PLC0415
+        from commonhold.server.planning.pool import Planners, PooledPlans, start_planner  # noqa: PLC0415
         from commonhold.server.planning.wire import Tree  # noqa: PLC0415
 
         if self._planners is None:
-            self._planners = Planners(crowd=self._turns.crowd)
+            start = partial(start_planner, settings.log, log_path(self._repository.state_folder))
+            self._planners = Planners(start=start, crowd=self._turns.crowd)
         tree = Tree(found.root, settings, umask)
         return PooledPlans(self._planners, tree, own, lambda: self._see(found, settings).types)
 

@@ -21,8 +21,9 @@ from importlib import import_module
 from typing import Final, NoReturn
 
 from commonhold.client.hook_client import BEGIN_LOCK
+from commonhold.kernel.logs import Log
 from commonhold.machine import file_stamps
-from commonhold.server.daemon.lifetime import Times, serve
+from commonhold.server.daemon.lifetime import Times, begin_logging, serve
 
 MOST_DEATHS: Final = 10
 """A daemon may be killed this often within `DEATHS_SECONDS`; one that dies faster dies of its own work."""
@@ -44,6 +45,7 @@ _PACKAGE: Final = "commonhold"
 Program = dict[str, tuple[int, ...] | None]
 """The files that our modules were loaded from, each with a stamp that shows whether it was replaced."""
 _KNOCKED: Final = b"k"
+_log: Final = Log(__name__)
 
 
 def supervise(root: str, times: Times) -> int:
@@ -61,8 +63,12 @@ def supervise(root: str, times: Times) -> int:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         now = time.monotonic()
         deaths = [at for at in deaths if now - at < DEATHS_SECONDS] + [now]
-        if status >= 0 or status in _ASKED_TO_END or len(deaths) > MOST_DEATHS:
+        if status >= 0 or status in _ASKED_TO_END:
             return abs(status)
+        if len(deaths) > MOST_DEATHS:
+            _log.error("daemon was killed too often, and is not started again", daemon=child, signal=-status)
+            return abs(status)
+        _log.warning("daemon was killed, and is started again", daemon=child, signal=-status)
         if any(_seen(file) != stamp for file, stamp in program.items()):
             _begin_anew(root, times)
 
@@ -136,4 +142,5 @@ if __name__ == "__main__":
     _leave_the_beginner()
     _leave_the_shell()
     root, *seconds = sys.argv[1:]
+    begin_logging(root)
     sys.exit(supervise(root, Times(*map(float, seconds))))

@@ -3,7 +3,7 @@
 import gc
 import os
 import signal
-import traceback
+import time
 from collections import OrderedDict
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
@@ -16,7 +16,10 @@ from commonhold.bootstrap import Shared, compose, open_insight
 from commonhold.code.type_checkers import TypeReport
 from commonhold.commits.cross_file_admission import Insight
 from commonhold.commits.plan import CrossFileEffects, Plan
+from commonhold.kernel.correlation import correlated
 from commonhold.kernel.errors import CommonholdError
+from commonhold.kernel.logs import Log
+from commonhold.machine.log_output import log_to_standard_error
 from commonhold.machine.worker_process import Ask, answer_frames
 from commonhold.merging.branches.verification import Check, CheckResult
 from commonhold.server.planning.wire import (
@@ -40,6 +43,7 @@ MOST_REMEMBERED: Final = 64
 MOST_CPU_SECONDS: Final = 45.0
 """Limit of processor time for a plan; lower than the silence limit, after which a process counts as hung."""
 GARBAGE_THRESHOLD: Final = 50_000
+_log: Final = Log(__name__)
 
 
 class Daemon:
@@ -108,20 +112,25 @@ class Planner:
     def answer(self, request: Asked, ask: Ask | None = None) -> Answer:
         """Return the answer to a request; an exception becomes an answer, too. `ask` asks the daemon."""
         self._daemon.ask = ask
-        try:
-            match request:
-                case PlanAsked():
-                    return self._plan(request)
-                case LinksAsked(tree, number):
-                    found = self._found.get(number)
-                    return found is not None and self._service(tree).plans.still_links(found)
-        except CommonholdError as fault:
-            return fault
-        except Exception:  # noqa: BLE001 - a defect of ours must not end a planner
-            return Defect(traceback.format_exc())
+        with correlated(request.correlation):
+            try:
+                match request:
+                    case PlanAsked():
+                        return self._plan(request)
+                    case LinksAsked(tree, number):
+                        found = self._found.get(number)
+                        return found is not None and self._service(tree).plans.still_links(found)
+            except CommonholdError as fault:
+                return fault
+            except Exception as fault:  # noqa: BLE001 - a defect of ours must not end a planner
+                _log.error("commit cannot be planned", fault=fault)
+                return Defect(f"{type(fault).__name__}: {fault}")
 
     def _plan(self, request: PlanAsked) -> Answer:
+        start = time.perf_counter()
         planned = self._service(request.tree).plans.plan(request.request, request.earlier)
+        seconds = time.perf_counter() - start
+        _log.debug("commit planned", plan=type(planned).__name__, seconds=seconds, root=request.tree.root)
         if not isinstance(planned, Plan) or not planned.crossed.is_linked:
             return planned
         number = next(self._numbers)
@@ -156,8 +165,9 @@ def _within_limit(planner: Planner, data: bytes, ask: Ask) -> bytes:
     return answer
 
 
-def main() -> None:
-    """Serve on standard input and output."""
+def main(level: str = "warning", log_path: str = "") -> None:
+    """Serve on standard input and output; log from `level` on to standard error, the daemon's log at `log_path`."""
+    log_to_standard_error(level, log_path, with_libraries=True)
     # Ctrl-C and a request to end are for the daemon, which ends this process; so does the daemon's death.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     planner = Planner()

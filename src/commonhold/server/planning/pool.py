@@ -8,7 +8,6 @@ that crashes planners, however, would crash the daemon, too: it is refused.
 import math
 import threading
 import time
-import traceback
 from collections import Counter, OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -18,7 +17,9 @@ from typing import Final, Protocol
 from commonhold.code.type_checkers import TypeChecker, TypeReport
 from commonhold.commits.plan import CommitRequest, CrossFileEffects, Plan, Rejected
 from commonhold.commits.plan_sources import Plans
+from commonhold.kernel.correlation import current
 from commonhold.kernel.errors import Code, CommonholdError, InternalError
+from commonhold.kernel.logs import Log
 from commonhold.machine.worker_process import (
     SILENCE_SECONDS,
     Ask,
@@ -50,12 +51,12 @@ RESTING_SECONDS: Final = 30.0
 MOST_ENDS: Final = 2
 """The number of planners that may be killed, or crash, over one plan: one may die for an unrelated reason."""
 MOST_PATHS: Final = 4096
-_PROGRAM: Final = program_of("commonhold.server.planning.planner")
+_log: Final = Log(__name__)
 
 
-def start_planner() -> WorkerProcess:
-    """Start a planner process. Raises OSError if that fails."""
-    return WorkerProcess(_PROGRAM, stderr=None)
+def start_planner(level: str = "warning", log_path: str = "") -> WorkerProcess:
+    """Start a planner process, which logs from `level` on to the file at `log_path`. Raises OSError if that fails."""
+    return WorkerProcess(program_of("commonhold.server.planning.planner", level, log_path), stderr=None)
 
 
 class Process(Protocol):
@@ -185,7 +186,7 @@ class Planners:
         if planner is None:
             return False
         try:
-            return self._asked(planner, LinksAsked(tree, number)) is True
+            return self._asked(planner, LinksAsked(tree, number, current())) is True
         except Gone:
             return False
 
@@ -219,8 +220,8 @@ class Planners:
         while not self._is_over and len(self._planners) + self._starting < self._most:
             try:
                 threading.Thread(target=self._start_one, name="commonhold-planner", daemon=True).start()
-            except RuntimeError:  # no more threads: plans are made in this process
-                traceback.print_exc()
+            except RuntimeError as fault:  # no more threads: plans are made in this process
+                _log.error("planner cannot be started", fault=fault)
                 return
             self._starting += 1
 
@@ -228,8 +229,8 @@ class Planners:
         process = None
         try:
             process = self._start()
-        except OSError:
-            traceback.print_exc()  # the daemon's log; plans are made in this process
+        except OSError as fault:  # plans are made in this process
+            _log.error("planner cannot be started", fault=fault)
         with self._change:
             self._starting -= 1
             if process is None:
@@ -237,6 +238,7 @@ class Planners:
             elif self._is_over:
                 process.end()
             else:
+                _log.debug("planner started", planner=process.pid)
                 self._planners.append(_Planner(process))
             self._change.notify_all()
 
@@ -306,20 +308,20 @@ class Planners:
 
 def _end_of(process: Process, fault: Exception) -> End:
     if isinstance(fault, ChildSilent):
-        print(f"planner {process.pid} hung and was killed", flush=True)  # noqa: T201 - the daemon's log
+        _log.error("planner hung and was killed", planner=process.pid)
         return End.HUNG
-    return End.CRASHED if process.has_crashed else End.KILLED
+    end = End.CRASHED if process.has_crashed else End.KILLED
+    _log.warning("planner ended", planner=process.pid, end=end.name.lower())
+    return end
 
 
 def _given(answered: Answer) -> Plan | Rejected | bool:
     if isinstance(answered, CommonholdError):
         raise answered
     if isinstance(answered, Defect):
-        print(answered.traceback, flush=True)  # noqa: T201 - the daemon's log
-        last = answered.traceback.strip().rpartition("\n")[2]
         raise InternalError(
             Code.INTERNAL,
-            f"the commit could not be planned: {last}",
+            f"the commit could not be planned: {answered.words}",
             hint="please report it, with the log of the daemon in the state folder",
         )
     return answered
@@ -339,7 +341,7 @@ class PooledPlans:
 
     def plan(self, request: CommitRequest, earlier: CrossFileEffects | None = None) -> Plan | Rejected:
         """Return the plan."""
-        asked = PlanAsked(self._tree, request, earlier.without_files() if earlier else None)
+        asked = PlanAsked(self._tree, request, earlier.without_files() if earlier else None, current())
         path = request.changeset.edits[0].key if request.changeset.edits else ""
         file = path.partition("#")[0]
         return self._planners.plan(

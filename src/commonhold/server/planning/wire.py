@@ -24,11 +24,15 @@ class Tree:
 
 @dataclass(frozen=True, slots=True)
 class PlanAsked:
-    """A request for the plan of a commit. `earlier` holds the findings of its last plan in other files."""
+    """A request for the plan of a commit. `earlier` holds the findings of its last plan in other files.
+
+    `correlation` is the id of the client's request.
+    """
 
     tree: Tree
     request: CommitRequest
     earlier: CrossFileEffects | None
+    correlation: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +41,7 @@ class LinksAsked:
 
     tree: Tree
     number: int
+    correlation: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,9 +61,9 @@ class TestsBegin:
 
 @dataclass(frozen=True, slots=True)
 class Defect:
-    """An unexpected exception was raised; `traceback` describes it."""
+    """An unexpected exception was raised; `words` are its type and message. The planner has logged its traceback."""
 
-    traceback: str
+    words: str
 
 
 Asked = PlanAsked | LinksAsked

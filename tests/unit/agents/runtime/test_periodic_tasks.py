@@ -40,7 +40,7 @@ def test_a_round_is_made_each_time_that_so_many_seconds_have_passed() -> None:
     assert (seen, time.waited) == (["here"] * 3, [ROUND_SECONDS] * 4)
 
 
-def test_what_goes_wrong_in_one_is_told_and_ends_none_of_the_others(capfd: pytest.CaptureFixture[str]) -> None:
+def test_what_goes_wrong_in_one_is_told_and_ends_none_of_the_others(caplog: pytest.LogCaptureFixture) -> None:
     seen: list[str] = []
 
     def fails() -> None:
@@ -50,7 +50,7 @@ def test_what_goes_wrong_in_one_is_told_and_ends_none_of_the_others(capfd: pytes
 
     made(fails, 3)
     assert seen == ["here"] * 3
-    assert "RuntimeError: a defect" in capfd.readouterr().err
+    assert "RuntimeError: a defect" in caplog.text
 
 
 def test_who_closes_them_waits_for_none_that_is_not_begun() -> None:

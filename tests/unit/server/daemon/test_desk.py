@@ -136,7 +136,7 @@ def test_one_bad_request_does_not_spoil_the_others(room: Room) -> None:
     assert good.service.get("account:2").text == "2"
 
 
-def test_a_defect_in_one_of_them_neither(room: Room, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_defect_in_one_of_them_neither(room: Room, caplog: pytest.LogCaptureFixture) -> None:
     """The round is taken back, and each is done by itself: once, and with an answer of its own."""
     good, bad = room.peer("good"), room.peer("bad")
     bad.service.put = lambda *_, **__: 1 / 0  # type: ignore[method-assign, assignment]
@@ -149,17 +149,17 @@ def test_a_defect_in_one_of_them_neither(room: Room, capsys: pytest.CaptureFixtu
     )
     assert good.outcomes == ["stored", "stored"]
     assert bad.outcomes == [Code.INTERNAL]
-    assert "ZeroDivisionError" in capsys.readouterr().err
+    assert "ZeroDivisionError" in caplog.text
     assert [each.sequence for each in good.service.log(after=0)] == [1, 2]
     assert room.store.index.next_sequence == 3
 
 
-def test_an_answer_that_cannot_be_sent_is_a_defect_and_no_end(room: Room, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_answer_that_cannot_be_sent_is_a_defect_and_no_end(room: Room, caplog: pytest.LogCaptureFixture) -> None:
     peer = room.peer("ann")
     peer.service.get = lambda **_: "\ud800"  # type: ignore[method-assign, assignment]
     room.ask(peer, "get", "account:1")
     assert peer.outcomes == [Code.INTERNAL]
-    assert "UnicodeEncodeError" in capsys.readouterr().err
+    assert "UnicodeEncodeError" in caplog.text
 
 
 def test_nobody_is_answered_before_it_is_durable(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
