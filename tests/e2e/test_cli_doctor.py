@@ -42,7 +42,7 @@ CHECKS = {
         "disk space",
         "state folder",
     ),
-    *("daemon", "locks", "gate", "database", "leases", "debts", "journal", "agent"),
+    *("daemon", "log", "locks", "gate", "database", "leases", "debts", "journal", "agent"),
     *("ty", "typescript"),
 }
 

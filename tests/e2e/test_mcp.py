@@ -487,7 +487,7 @@ def test_there_is_an_answer_where_there_is_no_repository(tmp_path: Path) -> None
 
 
 def test_a_defect_is_an_error_and_not_the_end(
-    root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    root: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     async def broken(*_: object) -> Json:
         raise RuntimeError("a defect")
@@ -496,7 +496,7 @@ def test_a_defect_is_an_error_and_not_the_end(
     result = answered_once(root, "status")
     assert result.is_error
     assert json.loads(result.content[0].text)["code"] == "INTERNAL"
-    assert "a defect" in capsys.readouterr().err
+    assert "a defect" in caplog.text
 
 
 def test_thrift_keeps_what_says_something() -> None:

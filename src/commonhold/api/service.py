@@ -8,8 +8,8 @@ from threading import Lock
 from typing import TYPE_CHECKING, Final, Self, TypeVar, Unpack
 
 from commonhold.api import terms
-from commonhold.api.operations import Operation, Schedule, declared
 from commonhold.api.decision_log import log_commit, log_external_write
+from commonhold.api.operations import Operation, Schedule, declared
 from commonhold.kernel import texts
 from commonhold.kernel.keys import FILE, parse
 from commonhold.kernel.modes import Mode

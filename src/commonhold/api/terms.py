@@ -36,18 +36,18 @@ if TYPE_CHECKING:
     from commonhold.reads.key_version import KeyVersion as KeyVersion
 
 _HOMES: Final = {
-    "commonhold.leases.acquire_options": "AcquireOptions",
+    "commonhold.code.regions.region": "RegionMap",
+    "commonhold.commits.region_list": "RegionList",
     "commonhold.kernel.answers": "AcquireAnswer AdoptAnswer CommitAnswer LeaseAnswer News PutAnswer RegionHash"
     " RegionText ReviewAnswer TakeAnswer WaiveAnswer",
-    "commonhold.reads.key_version": "KeyVersion",
-    "commonhold.kernel.pictures": "Briefing Status Who",
-    "commonhold.commits.region_list": "RegionList",
     "commonhold.kernel.changeset": "Changeset",
     "commonhold.kernel.events": "CommitUndone Recorded",
     "commonhold.kernel.lease": "Lease",
     "commonhold.kernel.partial_work": "PartialWork",
+    "commonhold.kernel.pictures": "Briefing Status Who",
     "commonhold.kernel.values": "Value Version",
-    "commonhold.code.regions.region": "RegionMap",
+    "commonhold.leases.acquire_options": "AcquireOptions",
+    "commonhold.reads.key_version": "KeyVersion",
 }
 _HOME_OF: Final = {name: module for module, names in _HOMES.items() for name in names.split()}
 

@@ -119,9 +119,12 @@ class Commonhold(Session):
                 self.drive(lease_keeper.keep(grip), lambda seconds: _doze(stop, seconds))
             stop.wait(min(1.0, grip.renewal_seconds))
 
-    @correlated()
     def drive(self, steps: Steps[T], sleep: Callable[[float], object] = time.sleep) -> T:
         """Execute the effects that an operation yields until it is done."""
+        with correlated():
+            return self._driven(steps, sleep)
+
+    def _driven(self, steps: Steps[T], sleep: Callable[[float], object]) -> T:
         resume: Callable[[Any], Effect] = steps.send
         value: Any = None
         while True:

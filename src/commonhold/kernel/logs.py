@@ -38,6 +38,12 @@ class Log:
         self._name = name
         self._logger: Logger | None = None
 
+    @property
+    def is_traced(self) -> bool:
+        """Whether records of level debug are wanted: else a caller need not gather their fields."""
+        logger = self._logger or self._found()
+        return logger is not None and logger.isEnabledFor(DEBUG)
+
     def debug(self, event: str, /, **fields: object) -> None:
         """Record a step that matters only when something is traced."""
         self._emit(DEBUG, event, fields)

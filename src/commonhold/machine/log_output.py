@@ -54,7 +54,7 @@ class Lines(logging.Formatter):
             f"time={moment}.{milliseconds:03}Z level={record.levelname.lower()} event={_value(record.getMessage())}"
         ]
         if correlation := getattr(record, "correlation", "") or current():
-            parts.append(f"correlation={correlation}")
+            parts.append(f"correlation={_value(correlation)}")
         fields = getattr(record, "fields", {})
         parts += [f"{name}={_value(value)}" for name, value in fields.items() if value is not None]
         parts.append(f"logger={record.name} pid={record.process}")

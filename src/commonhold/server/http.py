@@ -20,7 +20,7 @@ from commonhold.agents.runtime.hooks import TOO_DEEP, Hooks
 from commonhold.agents.runtime.questions import Route
 from commonhold.agents.runtime.under_way import UnderWay
 from commonhold.api.wire.text import error
-from commonhold.kernel.correlation import correlated, new_id
+from commonhold.kernel.correlation import accepted, correlated
 from commonhold.kernel.errors import CommonholdError
 from commonhold.kernel.logs import Log
 from commonhold.kernel.resource_exhaustion import exhausted
@@ -82,7 +82,7 @@ class Web:
             if path == "/mcp":
                 await self._mcp(scope, receive, send)
                 return
-            with correlated(header(scope, CORRELATION) or new_id()):
+            with correlated(accepted(header(scope, CORRELATION))):
                 if path.startswith("/hooks/"):
                     await send_answer(send, await self._hook(path.removeprefix("/hooks/"), scope, receive, form))
                 else:

@@ -11,7 +11,7 @@ from typing import Final
 import commonhold
 from commonhold.api.service import Service
 from commonhold.api.wire import calls
-from commonhold.kernel.correlation import correlated
+from commonhold.kernel.correlation import accepted, correlated
 from commonhold.kernel.errors import Code, CommonholdError, InputError
 from commonhold.server.daemon.peer import Peer
 from commonhold.server.daemon.request_scheduler import Job, RequestScheduler, job_of, told
@@ -111,7 +111,7 @@ class Loop:
                 self._follow_settings(peer, peer.hello)
                 jobs.append(job_of(peer, request))
         except Exception as fault:  # noqa: BLE001 - a defect of ours must neither end the daemon nor the connection
-            with correlated(request.correlation):
+            with correlated(accepted(request.correlation)):
                 peer.send(calls.encode_fault(request.number, told(fault, request.method)))
 
     def _welcome(self, peer: Peer, request: calls.Request) -> None:
