@@ -25,7 +25,7 @@ from commonhold.api.wire import calls
 from commonhold.client import hook_program
 from commonhold.client.daemon import start as begin_daemon
 from commonhold.kernel.changeset import Changeset, Edit, Op
-from commonhold.kernel.correlation import correlated
+from commonhold.machine.correlation import correlated
 from commonhold.machine.log_output import MOST_BYTES, fields_of, older
 from commonhold.workspace.daemon_files import http_address
 from commonhold.workspace.repository import find_repository

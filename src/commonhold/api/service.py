@@ -8,12 +8,12 @@ from threading import Lock
 from typing import TYPE_CHECKING, Final, Self, TypeVar, Unpack
 
 from commonhold.api import terms
-from commonhold.api.decision_log import log_commit, log_external_write
 from commonhold.api.operations import Operation, Schedule, declared
 from commonhold.kernel import texts
 from commonhold.kernel.keys import FILE, parse
 from commonhold.kernel.modes import Mode
 from commonhold.kernel.unwritable import although_unwritable
+from commonhold.leases.decision_log import log_commit, log_external_write
 
 if TYPE_CHECKING:
     from commonhold.commits.plan_sources import Plans
@@ -136,7 +136,7 @@ class Service:
         `.file_hash` that of the whole file. Raises as `read`.
         """
         # Loaded here, as the types of answers: it is seldom asked for.
-        from commonhold.reads.key_version import key_version  # noqa: PLC0415
+        from commonhold.commits.key_version import key_version  # noqa: PLC0415
 
         self._recover_if_possible()
         return key_version(key, self._uses.reading, self._uses.values)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from commonhold.code.regions.region import RegionMap as RegionMap
+    from commonhold.commits.key_version import KeyVersion as KeyVersion
     from commonhold.commits.region_list import RegionList as RegionList
     from commonhold.kernel.answers import AcquireAnswer as AcquireAnswer
     from commonhold.kernel.answers import AdoptAnswer as AdoptAnswer
@@ -33,10 +34,10 @@ if TYPE_CHECKING:
     from commonhold.kernel.values import Value as Value
     from commonhold.kernel.values import Version as Version
     from commonhold.leases.acquire_options import AcquireOptions as AcquireOptions
-    from commonhold.reads.key_version import KeyVersion as KeyVersion
 
 _HOMES: Final = {
     "commonhold.code.regions.region": "RegionMap",
+    "commonhold.commits.key_version": "KeyVersion",
     "commonhold.commits.region_list": "RegionList",
     "commonhold.kernel.answers": "AcquireAnswer AdoptAnswer CommitAnswer LeaseAnswer News PutAnswer RegionHash"
     " RegionText ReviewAnswer TakeAnswer WaiveAnswer",
@@ -47,7 +48,6 @@ _HOMES: Final = {
     "commonhold.kernel.pictures": "Briefing Status Who",
     "commonhold.kernel.values": "Value Version",
     "commonhold.leases.acquire_options": "AcquireOptions",
-    "commonhold.reads.key_version": "KeyVersion",
 }
 _HOME_OF: Final = {name: module for module, names in _HOMES.items() for name in names.split()}
 

@@ -11,7 +11,7 @@ import click
 import commonhold
 from commonhold.cli.command import folders
 from commonhold.kernel.errors import Code, UsageError
-from commonhold.kernel.logs import Log
+from commonhold.machine.logs import Log
 
 PLAIN: Final = "--plain"
 VERBOSE: Final = "--verbose"

@@ -10,8 +10,8 @@ import click
 from commonhold.cli.exit_status import status_of
 from commonhold.cli.output import complain, send_json, shown_text
 from commonhold.kernel.errors import Code, CommonholdError, InternalError, RefusedError, StoreError, UsageError
-from commonhold.kernel.logs import Log
 from commonhold.kernel.resource_exhaustion import exhausted
+from commonhold.machine.logs import Log
 from commonhold.machine.os_errors import code_of
 
 DEBUG: Final = "COMMONHOLD_DEBUG"

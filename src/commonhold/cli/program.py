@@ -19,9 +19,9 @@ from commonhold.cli.common_options import PLAIN, Given, common, log_on_screen
 from commonhold.cli.exit_status import BROKEN_PIPE, DONE, INTERRUPTED
 from commonhold.cli.faults import report
 from commonhold.cli.output import OutputLostError, abandon_output, complain, flush, lost
-from commonhold.kernel.correlation import correlated
 from commonhold.kernel.errors import Code, InputError
-from commonhold.kernel.logs import Log
+from commonhold.machine.correlation import correlated
+from commonhold.machine.logs import Log
 
 NAME: Final = "commonhold"
 COMPLETE_VARIABLE: Final = "_COMMONHOLD_COMPLETE"

@@ -15,7 +15,7 @@ from commonhold.cli.output import answer, shown
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from commonhold.reads.key_version import KeyVersion
+    from commonhold.commits.key_version import KeyVersion
 
 
 @click.command(

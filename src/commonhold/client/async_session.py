@@ -15,8 +15,8 @@ from commonhold.client.effects import Call, Effect, ReadClock, Sleep, Steps
 from commonhold.client.external_values import Resolvers
 from commonhold.client.lease_keeper import LeaseHandle
 from commonhold.client.session import Held, Session, ticks
-from commonhold.kernel.correlation import correlated
 from commonhold.kernel.errors import CommonholdError
+from commonhold.machine.correlation import correlated
 
 if TYPE_CHECKING:
     from commonhold.client.channel import Channel

@@ -24,7 +24,7 @@ REPLY = b"\r\nx-commonhold-reply: "
 SHELLS = frozenset((b"sh", b"bash", b"dash", b"zsh", b"ash", b"ksh", b"fish"))
 _ROOT = 0
 _CORRELATION = posix.urandom(6).hex()
-"""The correlation id of this hook, made as in `kernel/correlation.py`, which takes longer to load."""
+"""The correlation id of this hook, made as in `machine/correlation.py`, which takes longer to load."""
 BLOCKED = 2
 FAILED = 1
 

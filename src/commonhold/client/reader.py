@@ -25,7 +25,7 @@ class Reader:
     def __init__(self, address: str, version: str, root: str, agent: str | None) -> None:
         """Connect. Raises Unread if no daemon answers, or if it rejects this client."""
         self._number = -1
-        self._correlation = os.urandom(6).hex()  # as `kernel/correlation.py` makes it, which takes longer to load
+        self._correlation = os.urandom(6).hex()  # as `machine/correlation.py` makes it, which takes longer to load
         self._socket = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
         self._socket.settimeout(PATIENCE_SECONDS)
         hello = {"protocol": PROTOCOL, "version": version, "root": root, "agent": agent, "umask": _umask()}

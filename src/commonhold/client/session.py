@@ -17,8 +17,8 @@ from commonhold.client.lease_keeper import LeaseHandle
 from commonhold.client.offered import Offered
 from commonhold.client.operations import Operations
 from commonhold.kernel import texts
-from commonhold.kernel.correlation import correlated
 from commonhold.kernel.errors import CommonholdError
+from commonhold.machine.correlation import correlated
 from commonhold.machine.system import SystemClock
 
 if TYPE_CHECKING:

@@ -5,7 +5,6 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Final, Unpack
 
-from commonhold.api.decision_log import log_acquire, log_lease
 from commonhold.kernel import texts
 from commonhold.kernel.answers import AcquireAnswer, LeaseAnswer, Next
 from commonhold.kernel.commands import Acquire, Ask, Break, Command, HandOver, Heartbeat, Release, Renew
@@ -22,6 +21,7 @@ from commonhold.kernel.refusals import Refusal
 from commonhold.kernel.unwritable import although_unwritable
 from commonhold.leases.acquire_options import AcquireOptions
 from commonhold.leases.answers import Changed, denied, granted, lease_answer, queued, wishes
+from commonhold.leases.decision_log import log_acquire, log_lease
 from commonhold.leases.idempotency import once
 from commonhold.leases.key_history import changes_on
 from commonhold.leases.partial_work import PartialWorks

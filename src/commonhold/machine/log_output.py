@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from typing import Final
 
-from commonhold.kernel.correlation import current
+from commonhold.machine.correlation import current
 
 MOST_BYTES: Final = 1_000_000
 """A log file of this size is renamed."""

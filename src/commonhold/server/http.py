@@ -20,10 +20,10 @@ from commonhold.agents.runtime.hooks import TOO_DEEP, Hooks
 from commonhold.agents.runtime.questions import Route
 from commonhold.agents.runtime.under_way import UnderWay
 from commonhold.api.wire.text import error
-from commonhold.kernel.correlation import accepted, correlated
 from commonhold.kernel.errors import CommonholdError
-from commonhold.kernel.logs import Log
 from commonhold.kernel.resource_exhaustion import exhausted
+from commonhold.machine.correlation import accepted, correlated
+from commonhold.machine.logs import Log
 from commonhold.server.asgi import (
     BE_KNOWN,
     JSON,

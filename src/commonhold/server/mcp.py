@@ -21,9 +21,9 @@ from commonhold.api.wire.text import dumps, error
 from commonhold.client.async_opening import open_async
 from commonhold.client.async_session import AsyncCommonhold
 from commonhold.client.opening import Choices
-from commonhold.kernel.correlation import correlated, new_id
 from commonhold.kernel.errors import Code, CommonholdError, InternalError, StoreError
-from commonhold.kernel.logs import Log
+from commonhold.machine.correlation import correlated, new_id
+from commonhold.machine.logs import Log
 from commonhold.server.compact_responses import thrifty
 from commonhold.server.holder import Origin, Piped, Seat
 from commonhold.server.tools import TOOLS, call

@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import Final
 
 from commonhold.agents.runtime.calls_seen import CallsSeen
-from commonhold.kernel.logs import Log
+from commonhold.machine.logs import Log
 from commonhold.server.asgi import App, Receive, Scope, Send, send_answer, told
 from commonhold.server.threads import beside
 

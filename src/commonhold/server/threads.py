@@ -8,7 +8,7 @@ from contextvars import copy_context
 from functools import partial
 from typing import Final, TypeVar
 
-from commonhold.kernel.logs import Log
+from commonhold.machine.logs import Log
 
 T = TypeVar("T")
 _log: Final = Log(__name__)

@@ -10,15 +10,15 @@ from pathlib import Path
 
 import pytest
 
-from commonhold.kernel.correlation import correlated
 from commonhold.machine import log_output
+from commonhold.machine.correlation import correlated
 from commonhold.machine.log_output import LONGEST_TEXT, Lines, StandardError, fields_of, older, rotate
 
 HOSTILE = 'x" level=error event="forged"\nlevel=error event=forged \x1b[31m\u202e\x00\udcff'
 WRITER = """
 import os, sys
 from commonhold.machine import log_output
-from commonhold.kernel.logs import Log
+from commonhold.machine.logs import Log
 path, name, count = sys.argv[1:]
 log_output.MOST_BYTES, log_output.MOST_KEPT = 20_000, 100
 os.dup2(os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600), 2)

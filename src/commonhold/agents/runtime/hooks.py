@@ -13,10 +13,10 @@ from commonhold.agents.agent import Agent, Payload, Reply, Unreadable
 from commonhold.agents.hook_events import AboutToEdit, AboutToRun, Edited, Happening, Ran, Response, Stance
 from commonhold.agents.runtime.calls_seen import CallsSeen
 from commonhold.agents.runtime.lateness import why_late
-from commonhold.kernel.correlation import current
 from commonhold.kernel.errors import CommonholdError
-from commonhold.kernel.logs import Log
 from commonhold.kernel.resource_exhaustion import exhausted
+from commonhold.machine.correlation import current
+from commonhold.machine.logs import Log
 
 _AFTER: Final = "Next: ask your user to run `commonhold doctor` here, and to report this with the agent's version"
 TOO_DEEP: Final = "it is nested too deeply to be judged. Next: do it in several smaller calls"

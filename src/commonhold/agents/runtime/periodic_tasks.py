@@ -4,8 +4,8 @@ import threading
 from collections.abc import Callable
 from typing import Final
 
-from commonhold.kernel.correlation import correlated
-from commonhold.kernel.logs import Log
+from commonhold.machine.correlation import correlated
+from commonhold.machine.logs import Log
 
 ROUND_SECONDS: Final = 2.0
 _log: Final = Log(__name__)

@@ -17,8 +17,8 @@ import msgspec
 from commonhold.api.service import OPERATIONS, Service
 from commonhold.api.wire.protocol import HELLO as HELLO  # noqa: PLC0414 - they are of this, too
 from commonhold.api.wire.protocol import PROTOCOL as PROTOCOL  # noqa: PLC0414
-from commonhold.kernel import correlation
 from commonhold.kernel.errors import Code, CommonholdError, InputError, InternalError, StoreError, UsageError
+from commonhold.machine import correlation
 
 MAX_FRAME_BYTES: Final = 256_000_000
 LENGTH: Final = struct.Struct(">I")

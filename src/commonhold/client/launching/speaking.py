@@ -21,7 +21,7 @@ _BEGINNING_SECONDS = 5.0
 _PAUSE_SECONDS = 0.01
 _SOCKETS = ("/.git/commonhold/http.sock", "/.commonhold/http.sock")
 _OK = b"200"
-# One id for all requests of this process, made as in `kernel/correlation.py`, which takes longer to load.
+# One id for all requests of this process, made as in `machine/correlation.py`, which takes longer to load.
 _CORRELATION = os.urandom(6).hex()
 
 

@@ -6,9 +6,9 @@ from typing import Final
 
 from commonhold.api.service import Service
 from commonhold.commits.deferred_changes import DeferredChanges
-from commonhold.kernel.correlation import correlated
 from commonhold.kernel.errors import CommonholdError
-from commonhold.kernel.logs import Log
+from commonhold.machine.correlation import correlated
+from commonhold.machine.logs import Log
 from commonhold.server.daemon.indexing import Indexing
 
 PAUSE_SECONDS: Final = 5.0

@@ -9,7 +9,7 @@ from typing import Final
 
 from commonhold.agents.runtime.under_way import UnderWay
 from commonhold.kernel.errors import CommonholdError
-from commonhold.kernel.logs import Log
+from commonhold.machine.logs import Log
 from commonhold.workspace import daemon_files
 from commonhold.workspace.loopback import Loopback, bind, loopback
 from commonhold.workspace.repository import Repository

@@ -15,10 +15,10 @@ import commonhold
 from commonhold.api.service import Service
 from commonhold.api.wire import calls
 from commonhold.config import LogLevel, load_settings
-from commonhold.kernel.correlation import correlated
 from commonhold.kernel.errors import Code, CommonholdError, StoreError
-from commonhold.kernel.logs import Log
+from commonhold.machine.correlation import correlated
 from commonhold.machine.log_output import log_to_standard_error, set_level
+from commonhold.machine.logs import Log
 from commonhold.machine.system import process_umask
 from commonhold.server.daemon.examining import Examining
 from commonhold.server.daemon.http_door import Door

@@ -11,8 +11,8 @@ from typing import Final
 import commonhold
 from commonhold.api.service import Service
 from commonhold.api.wire import calls
-from commonhold.kernel.correlation import accepted, correlated
 from commonhold.kernel.errors import Code, CommonholdError, InputError
+from commonhold.machine.correlation import accepted, correlated
 from commonhold.server.daemon.peer import Peer
 from commonhold.server.daemon.request_scheduler import Job, RequestScheduler, job_of, told
 from commonhold.workspace.daemon_files import is_of_this_user

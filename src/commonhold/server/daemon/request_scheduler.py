@@ -15,11 +15,11 @@ from commonhold.api.operations import Schedule
 from commonhold.api.service import OPERATIONS, Service
 from commonhold.api.wire import calls
 from commonhold.kernel.answers import AcquireAnswer, LeaseAnswer
-from commonhold.kernel.correlation import accepted, correlated
 from commonhold.kernel.errors import Code, CommonholdError, InputError, InternalError, UsageError
 from commonhold.kernel.keys import FILE, parse
-from commonhold.kernel.logs import Log
 from commonhold.kernel.resource_exhaustion import exhausted
+from commonhold.machine.correlation import accepted, correlated
+from commonhold.machine.logs import Log
 from commonhold.server.daemon.peer import Peer
 from commonhold.stores.sqlite.mirror import MirroredStore
 

@@ -21,8 +21,8 @@ from importlib import import_module
 from typing import Final, NoReturn
 
 from commonhold.client.hook_client import BEGIN_LOCK
-from commonhold.kernel.logs import Log
 from commonhold.machine import file_stamps
+from commonhold.machine.logs import Log
 from commonhold.server.daemon.lifetime import Times, begin_logging, serve
 
 MOST_DEATHS: Final = 10

@@ -16,10 +16,10 @@ from commonhold.bootstrap import Shared, compose, open_insight
 from commonhold.code.type_checkers import TypeReport
 from commonhold.commits.cross_file_admission import Insight
 from commonhold.commits.plan import CrossFileEffects, Plan
-from commonhold.kernel.correlation import correlated
 from commonhold.kernel.errors import CommonholdError
-from commonhold.kernel.logs import Log
+from commonhold.machine.correlation import correlated
 from commonhold.machine.log_output import log_to_standard_error
+from commonhold.machine.logs import Log
 from commonhold.machine.worker_process import Ask, answer_frames
 from commonhold.merging.branches.verification import Check, CheckResult
 from commonhold.server.planning.wire import (

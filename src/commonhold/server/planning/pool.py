@@ -17,9 +17,9 @@ from typing import Final, Protocol
 from commonhold.code.type_checkers import TypeChecker, TypeReport
 from commonhold.commits.plan import CommitRequest, CrossFileEffects, Plan, Rejected
 from commonhold.commits.plan_sources import Plans
-from commonhold.kernel.correlation import current
 from commonhold.kernel.errors import Code, CommonholdError, InternalError
-from commonhold.kernel.logs import Log
+from commonhold.machine.correlation import current
+from commonhold.machine.logs import Log
 from commonhold.machine.worker_process import (
     SILENCE_SECONDS,
     Ask,

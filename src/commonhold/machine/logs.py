@@ -16,7 +16,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Final
 
-from commonhold.kernel.correlation import current
+from commonhold.machine.correlation import current
 
 if TYPE_CHECKING:
     from logging import Logger

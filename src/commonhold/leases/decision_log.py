@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final
 
-from commonhold.kernel.logs import Log
+from commonhold.machine.logs import Log
 
 if TYPE_CHECKING:
     from commonhold.kernel.answers import AcquireAnswer, CommitAnswer, LeaseAnswer, TakeAnswer

@@ -6,7 +6,7 @@ from contextvars import copy_context
 
 import pytest
 
-from commonhold.kernel.correlation import accepted, correlated, current, new_id
+from commonhold.machine.correlation import accepted, correlated, current, new_id
 
 
 def test_there_is_an_id_inside_of_a_request_alone() -> None:

@@ -9,8 +9,8 @@ from tests.fakes import CountingIds, FakeClock
 
 from commonhold.api.service import Service
 from commonhold.code.regions.region import hash_bytes
+from commonhold.commits.key_version import KeyVersion
 from commonhold.kernel.errors import Code, InputError
-from commonhold.reads.key_version import KeyVersion
 from commonhold.stores.sqlite.store import SqliteStore
 from commonhold.workspace.files import WorkingTree
 

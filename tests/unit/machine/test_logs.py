@@ -6,13 +6,13 @@ import sys
 
 import pytest
 
-from commonhold.kernel.correlation import correlated
-from commonhold.kernel.logs import Log
+from commonhold.machine.correlation import correlated
+from commonhold.machine.logs import Log
 
 LOG = Log("commonhold.tests")
 LIBRARY = """
 import sys
-from commonhold.kernel.logs import Log
+from commonhold.machine.logs import Log
 log = Log("commonhold.tests")
 log.error("before logging is loaded")
 assert "logging" not in sys.modules
