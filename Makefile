@@ -18,7 +18,7 @@ FIND_PYTHON = for name in $(PYTHON) python3.14 python3.13 python3.12 python3.11 
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help quick test test-types test-agents lint check generate format coverage stress bench bench-contention bench-rivals bench-merge bench-semantics bench-hooks bench-exec bench-starting bench-claims publish demo build lock clean
+.PHONY: help quick test test-types test-agents lint check generate format coverage stress bench bench-contention bench-rivals bench-merge bench-semantics bench-hooks bench-exec bench-starting bench-tracing bench-claims publish demo build lock clean
 .SILENT:
 .DELETE_ON_ERROR:
 
@@ -101,6 +101,9 @@ bench-exec: $(STAMP) ## Measure what an agent's shell command costs beside itsel
 
 bench-starting: $(STAMP) ## Measure how long commands that look, and a killed daemon, take to start
 	$(PY) -m bench.starting $(ARGS)
+
+bench-tracing: $(STAMP) ## Count the files, functions and transactions of a commit, a lease and an edit
+	$(PY) -m bench.tracing $(ARGS)
 
 bench-claims: $(STAMP) ## Race clones for tasks through git: ARGS="--races 200"
 	$(PY) -m bench.claims $(ARGS)
