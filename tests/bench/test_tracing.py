@@ -32,6 +32,7 @@ def test_a_daemon_counts_what_it_does_for_a_session_and_for_hooks() -> None:
     assert any(name.startswith("agents/runtime/editing.py:") for name in before[1])
     assert not any(name.startswith("client/session.py:") for name in traces["commit, in the daemon"][1])
     assert traces["commit, in the daemon"][0].flushes > 0
+    assert not any(name.startswith("client/channel.py:") for name in hooks[1]), "the daemon is not its own client"
 
 
 def test_a_count_with_a_goal_says_whether_it_is_met() -> None:

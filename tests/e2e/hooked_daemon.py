@@ -11,6 +11,7 @@ from commonhold.agents.agent import Agent, Payload, Reply, Unreadable
 from commonhold.agents.hook_events import AboutToEdit, Caller, Happening, Response, Stance
 from commonhold.agents.runtime.questions import Route
 from commonhold.agents.runtime.under_way import UnderWay
+from commonhold.client.opening import FindChannel
 from commonhold.kernel.errors import Code, StoreError
 from commonhold.server import http, http_runtime
 from commonhold.server.daemon.lifetime import Times, serve
@@ -66,7 +67,7 @@ def _json(**shape: Any) -> bytes:
 class Attendants:
     """Who attends to the probe, in place of those who attend to agents."""
 
-    def __init__(self, _repository: Repository, _under_way: UnderWay) -> None:
+    def __init__(self, _repository: Repository, _find_channel: FindChannel, _under_way: UnderWay) -> None:
         self.routes: dict[str, Route] = {}
 
     def attend(self, happening: Happening) -> Response:

@@ -18,6 +18,8 @@ from commonhold.agents.registry import AGENTS
 from commonhold.agents.runtime import editing
 from commonhold.agents.runtime.calls_seen import CallsSeen
 from commonhold.agents.runtime.hooks import Hooks
+from commonhold.client.channel import Channel
+from commonhold.client.opening import find_channel
 from commonhold.server.http import _in_parts
 from commonhold.workspace.repository import find_repository
 
@@ -36,13 +38,17 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         yield made
 
 
+def find_channel_at(path: str, agent: str | None) -> tuple[str, Channel]:
+    return find_channel(path, agent, {"daemon": True})
+
+
 @pytest.fixture(scope="module")
 def hooks(root: Path) -> Iterator[Hooks]:
     """All that answers, in this process; who finds that others hold what it changes does not wait for them."""
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(editing, "PATIENCE_SECONDS", 0.0)
         patched.setattr(editing, "SLOT_PATIENCE_SECONDS", 0.0)
-        attendants = HookRuntime(find_repository(str(root)), set())
+        attendants = HookRuntime(find_repository(str(root)), find_channel_at, set())
         yield Hooks(AGENTS, attendants.attend, CallsSeen())
         attendants.close()
 

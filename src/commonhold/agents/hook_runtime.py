@@ -23,7 +23,7 @@ from commonhold.agents.runtime.shells import Rules, Shells
 from commonhold.agents.runtime.under_way import UnderWay
 from commonhold.agents.runtime.working_trees import Trees
 from commonhold.agents.runtime.write_protection import Asked, Prepared
-from commonhold.client.opening import open_session
+from commonhold.client.opening import FindChannel
 from commonhold.client.session import Commonhold, ticks
 from commonhold.config import load_settings
 from commonhold.kernel.answers import TakeAnswer
@@ -39,20 +39,25 @@ if TYPE_CHECKING:
 class HookRuntime:
     """All parts between the routes of a repository and its service."""
 
-    def __init__(self, repository: Repository, under_way: UnderWay, wait: Wait | None = None) -> None:
-        """Serve the agents in all working trees of this repository; commands are `under_way` while they run.
+    def __init__(
+        self, repository: Repository, find_channel: FindChannel, under_way: UnderWay, wait: Wait | None = None
+    ) -> None:
+        """Serve the agents in all working trees of this repository, through channels from `find_channel`.
+
+        Commands are `under_way` while they run.
 
         Silent agents and their commands are checked after each `wait`.
         """
         ignoring = Ignoring(lambda root: load_settings(root).ignore)
+        self._find_channel = find_channel
         self._state_folder = repository.state_folder
         self._is_ignored = ignoring.is_ignored
         self._making = threading.Lock()
         self._made: GitCalls | None = None
         rules = Rules(self._refused, self._prepared, self._overwritten)
         records = CommandRecords(repository.state_folder)
-        self._shells = Shells(_opened, rules, under_way=under_way, records=records)
-        self._overseeing = ExternalChangeMonitor(_opened_by_nobody, ignoring.is_ignored, self._shells.may_write)
+        self._shells = Shells(self._opened, rules, under_way=under_way, records=records)
+        self._overseeing = ExternalChangeMonitor(self._opened, ignoring.is_ignored, self._shells.may_write)
         trees = Trees(repository)
         foretelling = OfflinePermits(repository.state_folder, _is_shut_off)
         self._shell_calls = ShellCalls(trees, self._shells, rules.refused, _is_wrapped, foretelling)
@@ -78,7 +83,7 @@ class HookRuntime:
                 # Loaded here, as below: an agent that calls neither git nor a command need not wait for this.
                 from commonhold.agents.git.calls import GitCalls  # noqa: PLC0415
 
-                self._made = GitCalls(self._state_folder, _opened, self._settle, self._is_ignored)
+                self._made = GitCalls(self._state_folder, self._opened, self._settle, self._is_ignored)
         return self._made
 
     def _git_begins(self, told: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -109,11 +114,16 @@ class HookRuntime:
         self._shells.settle_restored(root)  # else these changes would be noticed as no session's
         if self._overseeing.begin(root):
             threading.Thread(target=self._look_ahead, args=(root,), name="commonhold-look-ahead", daemon=True).start()
-        return _opened(root, holder)
+        return self._opened(root, holder)
+
+    def _opened(self, root: str, holder: str | None = None) -> Commonhold:
+        """Open the session of a holder, or one without a holder."""
+        root, channel = self._find_channel(root, holder)
+        return Commonhold(channel, root=root, agent=holder)
 
     def _look_ahead(self, root: str) -> None:
         """Survey a working tree while the agent that came there thinks: its first command then waits less."""
-        with suppress(CommonholdError), closing(_opened_by_nobody(root)) as session:  # the first command then looks
+        with suppress(CommonholdError), closing(self._opened(root)) as session:  # the first command then looks
             self._shells.look_ahead(session)
 
     def _refused(self, asked: Asked, session: Commonhold) -> str:
@@ -150,11 +160,3 @@ def _is_wrapped(agent: str, root: str) -> bool:
 
 def _is_shut_off(agent: str, root: str) -> bool:
     return agent in AGENTS and AGENTS[agent].shuts_off_shells(root)
-
-
-def _opened_by_nobody(root: str) -> Commonhold:
-    return open_session(root, daemon=True)
-
-
-def _opened(root: str, holder: str) -> Commonhold:
-    return open_session(root, agent=holder, daemon=True)

@@ -1,6 +1,6 @@
 """From a path to a session: find the repository, read its settings, find or start its daemon."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TypedDict, Unpack
 
 import commonhold
@@ -14,6 +14,9 @@ from commonhold.kernel import texts
 from commonhold.machine.system import process_umask
 from commonhold.workspace import daemon_files
 from commonhold.workspace.repository import find_repository
+
+FindChannel = Callable[[str, str | None], tuple[str, Channel]]
+"""Returns the root of the repository around a path, and a channel to its service for an agent, or for none."""
 
 
 class Choices(TypedDict, total=False):

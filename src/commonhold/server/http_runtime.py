@@ -7,6 +7,7 @@ thinks.
 import socket
 import threading
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from importlib import import_module
 from typing import Final
 
@@ -16,6 +17,7 @@ from commonhold.agents.registry import AGENTS
 from commonhold.agents.runtime.calls_seen import CallsSeen
 from commonhold.agents.runtime.hooks import Attend, Hooks
 from commonhold.agents.runtime.under_way import UnderWay
+from commonhold.client.opening import FindChannel
 from commonhold.server import listening
 from commonhold.server.http import Web
 from commonhold.server.mcp_app import McpApp
@@ -67,21 +69,27 @@ class Rest:
         self._timer.cancel()
 
 
-def serve(
-    repository: Repository,
-    listeners: Sequence[socket.socket],
-    loopback: Loopback | None,
-    under_way: UnderWay,
-    stop_descriptor: int,
-) -> None:
-    """Answer the clients of `listeners`, until there is something to read from `stop_descriptor`."""
-    seen, attendants = CallsSeen(), HookRuntime(repository, under_way)
-    mcp = McpApp(repository.root, seen)
+@dataclass(frozen=True, slots=True)
+class Entrances:
+    """The sockets that clients come to, the loopback if one of them is there, and the descriptor that ends the serving.
+
+    Serving ends when there is something to read from `stop_descriptor`.
+    """
+
+    listeners: Sequence[socket.socket]
+    loopback: Loopback | None
+    stop_descriptor: int
+
+
+def serve(repository: Repository, find_channel: FindChannel, entrances: Entrances, under_way: UnderWay) -> None:
+    """Answer the clients at `entrances` until the serving ends, through channels from `find_channel`."""
+    seen, attendants = CallsSeen(), HookRuntime(repository, find_channel, under_way)
+    mcp = McpApp(repository.root, seen, find_channel)
     rest = Rest()
     web = Web(Hooks(AGENTS, rest.after(attendants.attend), seen), attendants.routes, mcp, under_way)
-    guarded = web.over(loopback) if loopback is not None else None
+    guarded = web.over(entrances.loopback) if entrances.loopback is not None else None
     try:
-        listening.serve(listeners, listening.Doors(web.private, guarded), mcp, stop_descriptor)
+        listening.serve(entrances.listeners, listening.Doors(web.private, guarded), mcp, entrances.stop_descriptor)
     finally:
         rest.cancel()
         attendants.close()

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Coroutine, Mapping
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, field
-from typing import Any, Final, Unpack
+from typing import Any, Final
 
 import anyio
 import mcp_types as types
@@ -20,7 +20,6 @@ import commonhold
 from commonhold.api.wire.text import dumps, error
 from commonhold.client.async_opening import open_async
 from commonhold.client.async_session import AsyncCommonhold
-from commonhold.client.opening import Choices
 from commonhold.kernel.errors import Code, CommonholdError, InternalError, StoreError
 from commonhold.machine.correlation import correlated, new_id
 from commonhold.machine.logs import Log
@@ -55,12 +54,15 @@ class Desk:
     """Answers tool calls, each at the seat of its caller."""
 
     def __init__(
-        self, seat_of: Callable[[Origin], Seat], now: Callable[[], float] = time.monotonic, **choices: Unpack[Choices]
+        self,
+        seat_of: Callable[[Origin], Seat],
+        opened_at: Callable[[Seat], AsyncCommonhold] = lambda seat: open_async(seat.path, agent=seat.holder),
+        now: Callable[[], float] = time.monotonic,
     ) -> None:
         """Open nothing yet: a server must answer `tools/list` even without a repository."""
         self._seat_of = seat_of
         self._now = now
-        self._choices = choices
+        self._opened_at = opened_at
         self._open: dict[Seat, _Place] = {}
         self._calls: set[asyncio.Task[types.CallToolResult]] = set()
         self._is_closing = False
@@ -98,7 +100,7 @@ class Desk:
 
     async def _place(self, seat: Seat) -> _Place:
         """Return the session at a seat, and make it the newest; close the oldest idle one if there are too many."""
-        place = self._open.pop(seat, None) or _Place(open_async(seat.path, agent=seat.holder, **self._choices))
+        place = self._open.pop(seat, None) or _Place(self._opened_at(seat))
         self._open[seat] = place
         place.heard_at = self._now()
         if len(self._open) > MOST_SESSIONS:

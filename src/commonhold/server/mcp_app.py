@@ -7,20 +7,22 @@ from importlib import import_module
 from typing import Final
 
 from commonhold.agents.runtime.calls_seen import CallsSeen
+from commonhold.client.opening import FindChannel
 from commonhold.machine.logs import Log
 from commonhold.server.asgi import App, Receive, Scope, Send, send_answer, told
 from commonhold.server.threads import beside
 
-Open = Callable[[str, CallsSeen], AbstractAsyncContextManager[App]]
+Open = Callable[[str, CallsSeen, FindChannel], AbstractAsyncContextManager[App]]
 _log: Final = Log(__name__)
 
 
 class McpApp:
     """An ASGI application that is loaded at its first call."""
 
-    def __init__(self, path: str, seen: CallsSeen) -> None:
-        """Serve the repository around `path`; `seen` knows the holder of each call."""
+    def __init__(self, path: str, seen: CallsSeen, find_channel: FindChannel) -> None:
+        """Serve the repository around `path` through `find_channel`; `seen` knows the holder of each call."""
         self._path = path
+        self._find_channel = find_channel
         self._seen = seen
         self._closing = asyncio.Event()
         self._app: asyncio.Future[App] | None = None
@@ -42,7 +44,7 @@ class McpApp:
         try:
             module = await beside(lambda: import_module("commonhold.server.mcp_http"))
             opened: Open = module.opened
-            async with opened(self._path, self._seen) as ready:
+            async with opened(self._path, self._seen, self._find_channel) as ready:
                 app.set_result(ready)
                 await self._closing.wait()
         except Exception as fault:  # of any kind: each waiting request gets it as its answer; the next tries anew

@@ -10,8 +10,10 @@ from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from commonhold.agents.runtime.calls_seen import CallsSeen
 from commonhold.agents.runtime.idleness import idle_seconds
 from commonhold.agents.runtime.periodic_tasks import ROUND_SECONDS
+from commonhold.client.async_session import AsyncCommonhold
+from commonhold.client.opening import FindChannel
 from commonhold.server.asgi import MAX_BODY_BYTES, App, Receive, Scope, Send
-from commonhold.server.holder import Posted
+from commonhold.server.holder import Posted, Seat
 from commonhold.server.mcp import HUNG_UP, Desk, build
 
 LEAVE_SECONDS: Final = 1.0
@@ -19,9 +21,14 @@ LEAVE_SECONDS: Final = 1.0
 
 
 @asynccontextmanager
-async def opened(path: str, seen: CallsSeen) -> AsyncIterator[App]:
+async def opened(path: str, seen: CallsSeen, find_channel: FindChannel) -> AsyncIterator[App]:
     """Yield the application. Clients were admitted before: neither Host nor Origin is checked here."""
-    desk = Desk(Posted(path, seen), daemon=True)  # this process is the daemon, whatever its settings say
+
+    def opened_at(seat: Seat) -> AsyncCommonhold:
+        root, channel = find_channel(seat.path, seat.holder)
+        return AsyncCommonhold(channel, root=root, agent=seat.holder)
+
+    desk = Desk(Posted(path, seen), opened_at)
     sessions = StreamableHTTPSessionManager(build(desk), max_request_body_size=MAX_BODY_BYTES)
     rounds = asyncio.create_task(_go_round(desk, path))
     try:

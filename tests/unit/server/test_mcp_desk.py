@@ -8,6 +8,8 @@ import pytest
 from tests.fakes import FakeClock
 from tests.hooked import git
 
+from commonhold.client.async_opening import open_async
+from commonhold.client.async_session import AsyncCommonhold
 from commonhold.server.holder import Origin, Seat
 from commonhold.server.mcp import Desk
 
@@ -20,11 +22,15 @@ def seat_of(tmp_path: Path) -> Callable[[Origin], Seat]:
     return lambda origin: Seat(str(tmp_path), origin.client)
 
 
+def without_daemon(seat: Seat) -> AsyncCommonhold:
+    return open_async(seat.path, agent=seat.holder, daemon=False)
+
+
 def test_who_falls_silent_is_let_go_and_opened_anew(seat_of: Callable[[Origin], Seat]) -> None:
     clock = FakeClock()
 
     async def story() -> list[list[str | None]]:
-        desk = Desk(seat_of, lambda: clock.seconds, daemon=False)
+        desk = Desk(seat_of, without_daemon, lambda: clock.seconds)
         open_then: list[list[str | None]] = []
 
         async def calls(name: str) -> None:
@@ -46,7 +52,7 @@ def test_who_is_at_it_is_not_silent(seat_of: Callable[[Origin], Seat]) -> None:
     clock = FakeClock()
 
     async def story() -> list[int]:
-        desk = Desk(seat_of, lambda: clock.seconds, daemon=False)
+        desk = Desk(seat_of, without_daemon, lambda: clock.seconds)
         await desk.answer("status", {}, Origin(client="ann"))
         clock.advance(IDLE_SECONDS)
         counts = []

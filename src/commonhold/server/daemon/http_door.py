@@ -1,11 +1,13 @@
 """The HTTP entrance: its sockets live as long as the daemon; the server is loaded at the first connection."""
 
+from __future__ import annotations
+
 import os
 import selectors
 import threading
 from collections.abc import Callable
 from importlib import import_module
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from commonhold.agents.runtime.under_way import UnderWay
 from commonhold.kernel.errors import CommonholdError
@@ -14,17 +16,28 @@ from commonhold.workspace import daemon_files
 from commonhold.workspace.loopback import Loopback, bind, loopback
 from commonhold.workspace.repository import Repository
 
+if TYPE_CHECKING:
+    from commonhold.client.opening import FindChannel
+
 _log: Final = Log(__name__)
 
 
 class Door:
     """Listens on the private socket, and on the loopback if the repository is served there."""
 
-    def __init__(self, repository: Repository, wake: Callable[[], None], knocked: Callable[[], object]) -> None:
+    def __init__(
+        self,
+        repository: Repository,
+        wake: Callable[[], None],
+        knocked: Callable[[], object],
+        find_channel: FindChannel,
+    ) -> None:
         """Listen. `wake` is called when the door has closed, `knocked` at the first connection.
 
-        The caller holds the lock of the state folder.
+        Hooks and MCP clients are served through the channels of `find_channel`. The caller holds the lock of the state
+        folder.
         """
+        self._find_channel = find_channel
         self._repository = repository
         self._wake = wake
         self._knocked = knocked
@@ -68,7 +81,8 @@ class Door:
             if self._is_knocked_at():
                 self._knocked()
                 behind = import_module("commonhold.server.http_runtime")
-                behind.serve(self._repository, self._listeners, self._loopback, self._under_way, self._stop_read)
+                entrances = behind.Entrances(self._listeners, self._loopback, self._stop_read)
+                behind.serve(self._repository, self._find_channel, entrances, self._under_way)
         except BaseException:  # of any kind: a client must not wait for a server that is gone
             for listener in self._listeners:
                 listener.close()

@@ -22,6 +22,7 @@ from commonhold.machine.logs import Log
 from commonhold.machine.system import process_umask
 from commonhold.server.daemon.examining import Examining
 from commonhold.server.daemon.http_door import Door
+from commonhold.server.daemon.in_process import InProcess
 from commonhold.server.daemon.indexing import Indexing
 from commonhold.server.daemon.loop import LONGEST_WAIT_SECONDS, Loop
 from commonhold.server.daemon.request_scheduler import RequestScheduler
@@ -79,10 +80,11 @@ class Lifetime:
         self._services = Services(repository, self._store)
         self._loop = Loop(listener, self._introduce, self._services.one_look)
         self._desk = RequestScheduler(self._store, time.monotonic, self._loop.wake)
+        self._in_process = InProcess(self._services, self._desk)
         begins_at = time.monotonic() + times.index_after_seconds if self._settings.index == "on" else None
         self._indexing = Indexing(repository.root, self._settings.max_file_bytes, begins_at)
         self._examining = Examining(self._services.put_off, self._indexing, self._service_at)
-        self._door = Door(repository, self._loop.wake, knocked)
+        self._door = Door(repository, self._loop.wake, knocked, self._in_process.find_channel)
 
     def end(self) -> None:
         """Stop after the present turn."""
@@ -100,10 +102,12 @@ class Lifetime:
             now = time.monotonic()
             if has_more_to_sweep or now - swept_at >= self._sweep_seconds():
                 has_more_to_sweep = self._sweep_some()
-                self._services.keep(self._used(own))
+                with self._services.lock:
+                    self._services.keep(self._used(own))
                 swept_at = now
             elif self._services.has_too_many:
-                self._services.let_go(self._used(own))
+                with self._services.lock:
+                    self._services.let_go(self._used(own))
             self._examining.look(now)
             self._indexing.look(now)
             self._loop.turn(self._desk, 0.0 if has_more_to_sweep else LONGEST_WAIT_SECONDS)
@@ -115,7 +119,8 @@ class Lifetime:
         return self._services.service(_own_hello(root))
 
     def _used(self, own: calls.Hello) -> set[Service]:
-        return {self._services.present(own), *self._loop.services, *self._desk.services, *self._examining.services}
+        users = (self._loop, self._desk, self._in_process, self._examining)
+        return {self._services.present(own)}.union(*(each.services for each in users))
 
     def _sweep_some(self) -> bool:
         """Sweep for as long as other requests can well wait. Return whether there is more to sweep."""
@@ -152,7 +157,8 @@ class Lifetime:
         is_found = daemon_files.identity(self._address) == self._place
         if not (is_found and self._door.is_in_place and self._is_lock_in_place()):
             return "its socket or lock was removed or exchanged"
-        is_idle = now - self._loop.last_request_at > self._times.idle_seconds and self._desk.is_idle
+        called_at = max(self._loop.last_request_at, self._in_process.last_call_at)
+        is_idle = now - called_at > self._times.idle_seconds and self._desk.is_idle
         is_idle = is_idle and not self._door.is_busy and self._examining.is_idle
         index = self._store.index
         return "idle" if is_idle and not index.leases() and not index.waiters() else ""
@@ -175,6 +181,7 @@ class Lifetime:
         """Finish the jobs that have begun, then release everything: the address first, the lock last."""
         daemon_files.withdraw(self._address, self._place)
         self._indexing.end()
+        self._in_process.close()
         self._desk.close()
         self._services.close()
         self._door.close()

@@ -11,10 +11,11 @@ from typing import Final
 import commonhold
 from commonhold.api.service import Service
 from commonhold.api.wire import calls
-from commonhold.kernel.errors import Code, CommonholdError, InputError
+from commonhold.kernel.errors import CommonholdError
 from commonhold.machine.correlation import accepted, correlated
 from commonhold.server.daemon.peer import Peer
 from commonhold.server.daemon.request_scheduler import Job, RequestScheduler, job_of, told
+from commonhold.server.daemon.services import naming_tree
 from commonhold.workspace.daemon_files import is_of_this_user
 
 LONGEST_WAIT_SECONDS: Final = 1.0
@@ -129,11 +130,8 @@ class Loop:
             peer.service = self._introduced(hello)
 
     def _introduced(self, hello: calls.Hello) -> Service:
-        try:
+        with naming_tree(hello.root):
             return self._introduce(hello)
-        except (OSError, ValueError) as fault:
-            where = f"the working tree {hello.root!a} cannot be used: {fault!a}"
-            raise InputError(Code.PATH_INVALID, where, hint="see whether it is still there, and yours") from fault
 
     def _attend(self, peer: Peer, desk: RequestScheduler) -> None:
         """Close a peer that is gone; wait until a slow one has taken its answers."""

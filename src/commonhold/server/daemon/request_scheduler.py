@@ -5,11 +5,11 @@ another's fault, and none is answered before its effect is durable.
 """
 
 import queue
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from commonhold.api.operations import Schedule
 from commonhold.api.service import OPERATIONS, Service
@@ -30,6 +30,21 @@ RETRY_PART: Final = 3.0
 """A job in line renews its place this many times within its patience."""
 
 
+class Client(Protocol):
+    """The sender of a request: a connected client, or a thread of the daemon."""
+
+    @property
+    def agent(self) -> str | None:
+        """The agent in whose name it calls; None if it names none."""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it still waits for answers."""
+
+    def send(self, frame: bytes) -> None:
+        """Take an answer; never blocks."""
+
+
 @dataclass(slots=True, eq=False)
 class Job:
     """One request of one peer, with its arguments, and the service that the peer had when the request came.
@@ -38,7 +53,7 @@ class Job:
     place. `is_beside` while a thread runs it; `is_let_go` if its holder has released the ticket meanwhile.
     """
 
-    peer: Peer
+    peer: Client
     service: Service | None
     number: int
     method: str
@@ -105,6 +120,7 @@ class RequestScheduler:
         self._finished: queue.SimpleQueue[tuple[Job, object, bytes]] = queue.SimpleQueue()
         self._patient: dict[str, Job] = {}
         self._beside: set[Job] = set()
+        self._submitted: queue.SimpleQueue[Job] = queue.SimpleQueue()
 
     @property
     def is_idle(self) -> bool:
@@ -118,10 +134,24 @@ class RequestScheduler:
 
     def take(self, jobs: Iterable[Job]) -> None:
         """Start all of `jobs`; the quick ones are finished and answered when this returns."""
-        self._begin(jobs)
+        self._begin([*jobs, *self._arrived()])
         self._begin(self._due())
         while woken := self._woken():
             self._begin(woken)
+
+    def submit(self, job: Job) -> None:
+        """Start a job in the next turn; callable in any thread."""
+        self._submitted.put(job)
+        self._wake()
+
+    def _arrived(self) -> Iterator[Job]:
+        while not self._submitted.empty():
+            yield self._submitted.get()
+
+    def look_again(self) -> None:
+        """Look after the jobs in line in the next turn, since a call outside the desk may have ended their wait."""
+        if self._patient:
+            self._wake()
 
     def _begin(self, jobs: Iterable[Job]) -> None:
         quick = []

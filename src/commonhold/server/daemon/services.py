@@ -6,6 +6,7 @@ Changed settings apply from the next request on: a connected client gets another
 from __future__ import annotations
 
 import os
+import threading
 import time
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
@@ -71,10 +72,16 @@ class _View:
 
 
 class Services:
-    """Makes services on demand. All services of a working tree with the same settings share one insight."""
+    """Makes services on demand. All services of a working tree with the same settings share one insight.
+
+    Many threads may call it at once. A caller that decides which services are still used holds `lock` until it has
+    called `let_go` or `keep`: no thread gets a service meanwhile.
+    """
 
     def __init__(self, repository: Repository, store: SqliteStore) -> None:
         """Serve the working trees of `repository`, on its `store`."""
+        self.lock = threading.RLock()
+        self._making = threading.Lock()
         self._planners: Planners | None = None
         self._turns = Turns(is_complete=True)
         self._signs = Heartbeats()
@@ -89,12 +96,16 @@ class Services:
 
     @contextmanager
     def one_look(self) -> Iterator[None]:
-        """Check the settings' files of each working tree at most once before the end of the block."""
-        self._seen = {}
-        try:
-            yield
-        finally:
-            self._seen = None
+        """Check the settings' files of each working tree at most once before the end of the block.
+
+        Other threads wait for that end: their calls may have begun after a file was changed and checked.
+        """
+        with self.lock:
+            self._seen = {}
+            try:
+                yield
+            finally:
+                self._seen = None
 
     def service(self, hello: Hello) -> Service:
         """Return the service for one working tree and holder, under the present settings.
@@ -102,21 +113,22 @@ class Services:
         Raises CommonholdError. If the settings cannot be used, a holder that has a service is also warned in its next
         answer.
         """
-        known = self._known.get(hello)
-        now = self._looked(hello.root)
-        if known is not None and known.seen == now:
+        with self.lock:
+            known = self._known.get(hello)
+            now = self._looked(hello.root)
+            if known is not None and known.seen == now:
+                return known.service
+            at = time.time_ns()
+            try:
+                settings = load_settings(hello.root, store=hello.store, namespace=hello.namespace or None)
+            except InputError as fault:
+                if known is not None:
+                    known.tell(fault)
+                raise
+            if known is None or known.settings != settings:
+                known = self._known[hello] = self._new(hello, settings)
+            known.seen = file_stamps.all_settled(now, at)
             return known.service
-        at = time.time_ns()
-        try:
-            settings = load_settings(hello.root, store=hello.store, namespace=hello.namespace or None)
-        except InputError as fault:
-            if known is not None:
-                known.tell(fault)
-            raise
-        if known is None or known.settings != settings:
-            known = self._known[hello] = self._new(hello, settings)
-        known.seen = file_stamps.all_settled(now, at)
-        return known.service
 
     def _looked(self, root: str) -> file_stamps.Stamps:
         if self._seen is None:
@@ -146,9 +158,10 @@ class Services:
         from commonhold.server.planning.pool import Planners, PooledPlans, start_planner  # noqa: PLC0415
         from commonhold.server.planning.wire import Tree  # noqa: PLC0415
 
-        if self._planners is None:
-            start = partial(start_planner, settings.log, log_path(self._repository.state_folder))
-            self._planners = Planners(start=start, crowd=self._turns.crowd)
+        with self._making:
+            if self._planners is None:
+                start = partial(start_planner, settings.log, log_path(self._repository.state_folder))
+                self._planners = Planners(start=start, crowd=self._turns.crowd)
         tree = Tree(found.root, settings, umask)
         return PooledPlans(self._planners, tree, own, lambda: self._see(found, settings).types)
 
@@ -159,22 +172,25 @@ class Services:
 
     def _see(self, found: Repository, settings: Settings) -> Insight:
         """Return the shared insight into a working tree: it has files and type checkers open, so there is only one."""
-        view = next((each for each in self._views if each.is_for(found.root, settings)), None)
-        if view is None:
-            view = _View(found.root, settings, open_insight(found, settings))
-            self._views.append(view)
-        return view.insight
+        with self._making:
+            view = next((each for each in self._views if each.is_for(found.root, settings)), None)
+            if view is None:
+                view = _View(found.root, settings, open_insight(found, settings))
+                self._views.append(view)
+            return view.insight
 
     def of_trees(self) -> list[Service]:
         """Return one holderless service for each working tree in use: a named holder would count as alive."""
-        nobodys = {hello.root: hello for hello in self._known if not (hello.agent or hello.store)}
-        return [self.present(hello) for hello in nobodys.values()]
+        with self.lock:
+            nobodys = {hello.root: hello for hello in self._known if not (hello.agent or hello.store)}
+            return [self.present(hello) for hello in nobodys.values()]
 
     def present(self, hello: Hello) -> Service:
         """Return the service for a known client; if its settings cannot be used, the previous one."""
-        with suppress(CommonholdError, OSError):
-            return self.service(hello)
-        return self._known[hello].service
+        with self.lock:
+            with suppress(CommonholdError, OSError):
+                return self.service(hello)
+            return self._known[hello].service
 
     @property
     def has_too_many(self) -> bool:
@@ -186,19 +202,31 @@ class Services:
 
         The insights into working trees stay, for the next clients.
         """
-        self._known = {hello: known for hello, known in self._known.items() if known.service in used}
-        self._made = [known for known in self._made if known.service in used]
-        self._most_made = len(self._made) + MOST_UNUSED
+        with self.lock:
+            self._known = {hello: known for hello, known in self._known.items() if known.service in used}
+            self._made = [known for known in self._made if known.service in used]
+            self._most_made = len(self._made) + MOST_UNUSED
 
     def keep(self, used: Collection[Service]) -> None:
         """Drop all services but the `used` ones, and close the insights into working trees that no service uses."""
-        self.let_go(used)
-        views, self._views = self._views, []
-        for view in views:
-            if any(view.is_for(known.root, known.settings) for known in self._made):
-                self._views.append(view)
-            else:
-                view.insight.close()
+        with self.lock, self._making:
+            self.let_go(used)
+            views, self._views = self._views, []
+            for view in views:
+                if any(view.is_for(known.root, known.settings) for known in self._made):
+                    self._views.append(view)
+                else:
+                    view.insight.close()
+
+
+@contextmanager
+def naming_tree(root: str) -> Iterator[None]:
+    """Raise any OSError or ValueError of the block as InputError `PATH_INVALID` about the working tree at `root`."""
+    try:
+        yield
+    except (OSError, ValueError) as fault:
+        where = f"the working tree {root!a} cannot be used: {fault!a}"
+        raise InputError(Code.PATH_INVALID, where, hint="see whether it is still there, and yours") from fault
 
 
 def _stamps(root: str) -> file_stamps.Stamps:
