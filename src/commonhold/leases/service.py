@@ -1,7 +1,7 @@
 """Leases: acquire, renew, release, break, request, hand over, list."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field, replace
 from typing import Final, Unpack
 
@@ -19,6 +19,7 @@ from commonhold.kernel.pictures import Change
 from commonhold.kernel.ports import Ids, Once, Stamp
 from commonhold.kernel.refusals import Refusal
 from commonhold.kernel.unwritable import although_unwritable
+from commonhold.kernel.write_slot_names import SCHEME
 from commonhold.leases.acquire_options import AcquireOptions
 from commonhold.leases.answers import Changed, denied, granted, lease_answer, queued, wishes
 from commonhold.leases.decision_log import log_acquire, log_lease
@@ -83,6 +84,7 @@ class Leases:
         `newsroom` and `read_set` belong to the session: its answers carry the notifications for it.
         """
         self._name = place.name
+        self._is_shared = place.is_shared
         self._store = place.store
         self._registry = place.registry
         self._in_flight = place.in_flight
@@ -117,11 +119,21 @@ class Leases:
             return self._newsroom.with_news(self._acquire_answer(request, outcome, _Resolved(())))
         while True:
             resolved = self._resolve(request.keys)
-            with self._registry.together():
+            with self._granting(resolved.keys):
                 flights = self._in_the_way(resolved.keys)
                 if not flights:
                     return self._asked(request, resolved, key)
             self._in_flight.wait_for(flights)
+
+    def _granting(self, keys: Sequence[Key]) -> AbstractContextManager[object]:
+        """Begin one atomic step.
+
+        Write slots are asked for by a hook that goes on to propose a write: they are durable together with the
+        proposal. If the power fails before, neither the hook nor its tool goes on.
+        """
+        if not self._is_shared and all(key.scheme == SCHEME for key in keys):
+            return self._store.write_unawaited()
+        return self._registry.together()
 
     def _in_the_way(self, keys: Sequence[Key]) -> frozenset[int]:
         """Return the commits in flight that write files under the keys: a lease is granted only once they are done."""

@@ -19,6 +19,11 @@ class WorktreeState:
     name: str
     in_flight: InFlight
 
+    @property
+    def is_shared(self) -> bool:
+        """Whether leases are kept elsewhere than in the state, for other machines too."""
+        return self.name != self.files.root
+
     @contextmanager
     def gate(self) -> Iterator[None]:
         """Hold the write lock exclusively, with no commit in flight."""

@@ -41,7 +41,7 @@ class ExternalChanges:
                 seen = _files(reader.seen(files.root)) if paths is None else map(files.path_of, paths)
                 known = {path: self._known(reader, path) for path in seen if path not in being_written}
             before = {path: was for path, was in known.items() if was != "" and not self._taking.holds(path, was)}
-            answer = self._taking.take(holder, before, intent)
+            answer = self._taking.take(holder, before, intent) if before else TakeAnswer("nothing")
             if holder == OUTSIDE or answer.outcome != "nothing":
                 return answer
             return replace(answer, notices=(*answer.notices, *self._taking.noticed_before(known, holder)))

@@ -92,6 +92,8 @@ class ExternalWrites:
         """Record the changes of `holder` to files since their state in `before`, without those of other holders."""
         named = {self._place.files.path_of(path): was for path, was in before.items()}
         seen = self.look(self._own(Made(holder, named, intent)))
+        if not seen.now:  # usually: then there is no need to wait for writers
+            return TakeAnswer("nothing", unknown=seen.unknown)
         with self._place.together():
             own = self._own(seen.made)
             return self.record(seen if own == seen.made else self.look(own))

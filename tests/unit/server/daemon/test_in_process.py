@@ -15,9 +15,11 @@ from tests.patience import PATIENCE_SECONDS
 from commonhold.api.service import Service
 from commonhold.client.session import Commonhold
 from commonhold.kernel.errors import Code, CommonholdError, InputError, InternalError, StoreError
+from commonhold.kernel.write_slots import slot_of
 from commonhold.server.daemon.in_process import InProcess
 from commonhold.server.daemon.request_scheduler import RequestScheduler
 from commonhold.server.daemon.services import Services
+from commonhold.stores.sqlite.group_commit import GroupCommit
 from commonhold.stores.sqlite.mirror import MirroredStore
 from commonhold.workspace.repository import find_repository
 
@@ -97,6 +99,20 @@ def test_a_call_runs_in_its_own_thread_and_is_in_the_shared_state(room: Room) ->
     [lease] = room.session("bob").leases()
     assert lease == granted.lease
     assert room.session("bob").acquire(KEY, task="t").outcome == "denied"
+
+
+def test_a_write_slot_becomes_durable_with_the_next_write(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
+    flushed: list[int] = []
+
+    def wait(_group: GroupCommit, number: int) -> None:
+        flushed.append(number)
+
+    monkeypatch.setattr(GroupCommit, "wait", wait)
+    ann = room.session("ann")
+    assert ann.acquire(str(slot_of(str(room.root), "a.py")), task="t").lease is not None
+    assert flushed == []
+    assert ann.acquire(KEY, task="t").lease is not None
+    assert len(flushed) == 1
 
 
 def test_a_wait_in_line_ends_with_the_release_by_another_thread(room: Room) -> None:
