@@ -46,8 +46,12 @@ GOALS = {
     ("commit, in process", "functions"): 250,
     ("commit, in process", "depth"): 20,
     ("commit, in process", "transactions"): 2,
+    ("commit, in process", "writing"): 2,
+    ("commit, in the daemon", "transactions"): 2,
     ("acquire, in process", "files"): 15,
     ("acquire, in process", "transactions"): 1,
+    ("acquire, in process", "writing"): 1,
+    ("acquire, in the daemon", "transactions"): 1,
     ("hooks of an edit", "files"): 60,
     ("hook before an edit", "transactions"): 1,
     ("hook after an edit", "transactions"): 1,
@@ -61,14 +65,16 @@ SOURCE = "import os\n\n\n" + "".join(f"def f{n}(value):\n    return value + {n}\
 class Trace:
     """What one operation ran: different files and functions of ours, and the deepest stack of our frames.
 
-    `transactions` are those that SQLite began (BEGIN), `views` what the store opened altogether: transactions, and
-    consistent views for reading. `flushes` are those of the log, `statements` those that SQLite ran.
+    `transactions` are those that SQLite began (BEGIN), `writing` those of them that write (BEGIN IMMEDIATE). `views`
+    are what the store opened altogether: a daemon, alone with its state, reads without a transaction. `flushes` are
+    those of a daemon's log, `statements` those that SQLite ran.
     """
 
     files: int
     functions: int
     depth: int
     transactions: int
+    writing: int
     views: int
     flushes: int
     statements: int
@@ -124,6 +130,7 @@ class Tracer:
             functions=len(functions),
             depth=self._depth,
             transactions=sum(each.startswith("BEGIN") for each in self._statements),
+            writing=self._statements.count("BEGIN IMMEDIATE"),
             views=views,
             flushes=flushes,
             statements=len(self._statements),

@@ -227,22 +227,29 @@ class Commits:
         Return None if that would take long.
         """
         with self._store.gate():
-            recover(self._place)
-            earlier = earlier_answer(self._store, request, CommitAnswer)
-            if earlier is not None:
-                return earlier
             for _ in range(MAX_TRIES):
-                self._files.check_idle()
-                with self._store.read() as reader:
-                    owes_more = self._owes_more(reader, planned)
-                if not owes_more and self._holds(planned, 0):
-                    with suppress(ChangedUnderneath), ExitStack() as guards:
-                        decided = self._decide(request, planned, guards)
+                with suppress(ChangedUnderneath), ExitStack() as guards:
+                    with self._guard.room(self._store):
+                        decided = self._decide_beside_processes(request, planned, guards)
+                    if decided is not None:
                         return self._carry_out(request, decided) if isinstance(decided, _Decided) else decided
                 if _took_long(planned):
                     return None
                 planned = self._plans.plan(request)
         return None
+
+    def _decide_beside_processes(
+        self, request: CommitRequest, planned: Plan | Rejected, guards: ExitStack
+    ) -> CommitAnswer | _Decided | None:
+        """Return the decision on a plan; None if it is no longer valid."""
+        recover(self._place)
+        earlier = earlier_answer(self._store, request, CommitAnswer)
+        if earlier is not None:
+            return earlier
+        self._files.check_idle()
+        with self._store.read() as reader:
+            owes_more = self._owes_more(reader, planned)
+        return None if owes_more or not self._holds(planned, 0) else self._decide(request, planned, guards)
 
     def _holds(self, planned: Plan | Rejected, linked: int) -> bool:
         """Whether the plan fits the present state of the files that it read, and of all others if it affects them."""
