@@ -1,4 +1,4 @@
-"""How much code an operation runs: files, functions, depth of calls, transactions; counted, so that load is no matter.
+"""How much code an operation runs: files, functions, calls, transactions. Counts do not depend on the machine's load.
 
 The process that serves is traced by `sys.setprofile` in all of its threads; planners and clients are other processes.
 Each operation is repeated until all is loaded and cached, then counted `ROUNDS` times. The round with the fewest
@@ -63,7 +63,7 @@ SOURCE = "import os\n\n\n" + "".join(f"def f{n}(value):\n    return value + {n}\
 
 @dataclass(frozen=True)
 class Trace:
-    """What one operation ran: different files and functions of ours, and the deepest stack of our frames.
+    """The course of one operation: different files and functions of ours, all calls of them, and the deepest stack.
 
     `transactions` are those that SQLite began (BEGIN), `writing` those of them that write (BEGIN IMMEDIATE). `views`
     are what the store opened altogether: a daemon, alone with its state, reads without a transaction. `flushes` are
@@ -72,6 +72,7 @@ class Trace:
 
     files: int
     functions: int
+    calls: int
     depth: int
     transactions: int
     writing: int
@@ -87,7 +88,8 @@ class Tracer:
         """Watch threads and connections from now on."""
         self._is_on = False
         self._codes: set[CodeType] = set()
-        self._calls = {SqliteStore._begin.__code__: 0, group_commit.flush_data.__code__: 0}  # noqa: SLF001
+        self._counted = {SqliteStore._begin.__code__: 0, group_commit.flush_data.__code__: 0}  # noqa: SLF001
+        self._calls = 0
         self._depth = 0
         self._statements: list[str] = []
         apsw.connection_hooks.append(self._watch)
@@ -104,8 +106,9 @@ class Tracer:
     def _profile(self, frame: FrameType, event: str, _argument: object) -> None:
         if event == "call" and self._is_on and frame.f_code.co_filename.startswith(PACKAGE):
             self._codes.add(frame.f_code)
-            if frame.f_code in self._calls:
-                self._calls[frame.f_code] += 1
+            self._calls += 1
+            if frame.f_code in self._counted:
+                self._counted[frame.f_code] += 1
             self._depth = max(self._depth, sum(1 for _ in _ours(frame)))
 
     def close(self) -> None:
@@ -117,17 +120,18 @@ class Tracer:
     def begin(self) -> None:
         """Count from zero."""
         self._codes, self._depth, self._statements = set(), 0, []
-        self._calls = dict.fromkeys(self._calls, 0)
+        self._counted, self._calls = dict.fromkeys(self._counted, 0), 0
         self._is_on = True
 
     def end(self) -> Trace:
         """Stop counting; return the counts. Comprehensions and the like are no functions of their own."""
         self._is_on = False
         functions = [code for code in self._codes if not code.co_name.startswith("<") or code.co_name == "<lambda>"]
-        views, flushes = self._calls.values()
+        views, flushes = self._counted.values()
         return Trace(
             files=len({code.co_filename for code in functions}),
             functions=len(functions),
+            calls=self._calls,
             depth=self._depth,
             transactions=sum(each.startswith("BEGIN") for each in self._statements),
             writing=self._statements.count("BEGIN IMMEDIATE"),

@@ -18,6 +18,7 @@ def test_a_commit_in_process_is_counted_in_files_functions_and_transactions(trac
     traces = {name: (trace, names) for name, trace, names in in_process(tracer, rounds=1)}
     trace, names = traces["commit, in process"]
     assert 1 < trace.files < trace.functions
+    assert trace.calls > trace.functions
     assert trace.depth > 1
     assert trace.writing == 2, "a commit journals, then records"
     assert trace.writing <= trace.transactions <= trace.views
@@ -38,7 +39,7 @@ def test_a_daemon_counts_what_it_does_for_a_session_and_for_hooks() -> None:
 
 
 def test_a_count_with_a_goal_says_whether_it_is_met() -> None:
-    trace = Trace(files=45, functions=251, depth=1, transactions=2, writing=2, views=2, flushes=0, statements=9)
+    trace = Trace(45, 251, calls=400, depth=1, transactions=2, writing=2, views=2, flushes=0, statements=9)
     told = {each.name: each.goal for each in figures("commit, in process", trace)}
     assert told["commit, in process: files"] == "≤ 45: met"
     assert told["commit, in process: functions"] == "≤ 250: missed"

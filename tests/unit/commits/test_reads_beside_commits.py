@@ -106,6 +106,34 @@ def test_a_commit_of_one_file_keeps_no_reader_waiting(daemon: Daemon, step: str,
     assert other.read("a.py")[0].text == NEW
 
 
+@pytest.mark.parametrize(
+    ("path", "is_waiting"), [("b.py", False), ("a.py", True)], ids=["unchanged", "written by the commit"]
+)
+def test_a_search_for_external_changes_waits_only_if_it_finds_one(
+    daemon: Daemon, path: str, *, is_waiting: bool
+) -> None:
+    other = daemon.session("two")
+    other.read("a.py", "b.py")
+    searches: list[tuple[threading.Thread, list[object]]] = []
+
+    def look(at: str) -> None:
+        if at == "swapped a.py":
+            search = beside(lambda: other.notice([path]).outcome)
+            searches.append(search)
+            if is_waiting:
+                assert daemon.store.is_asked.wait(PATIENCE_SECONDS)
+            else:
+                search[0].join(PATIENCE_SECONDS)
+                assert search[1] == ["nothing"]
+
+    session = daemon.session("one", look)
+    assert session.commit(changes(session, "a.py")).outcome == "committed"
+    [(thread, answers)] = searches
+    thread.join(PATIENCE_SECONDS)
+    assert answers == ["nothing"], "a commit of a session is no external change"
+    assert daemon.store.is_asked.is_set() == is_waiting
+
+
 def test_who_might_see_half_a_commit_waits_until_it_is_whole(daemon: Daemon) -> None:
     other = daemon.session("two")
     waiting: list[tuple[threading.Thread, list[object]]] = []

@@ -205,6 +205,7 @@ def test_what_was_read_of_a_commit_that_is_taken_back_is_no_base(house: House) -
 
 
 def test_what_is_being_written_is_no_change_from_outside(house: House) -> None:
+    house.service("reader").read("a.py")
     held, first = house.flight("one", "swapped a.py", house.edit("a.py#f", "return x", "return 1"))
     noticed = house.begin(lambda: house.service("watcher").notice(["a.py"]))
     assert is_still_waiting(noticed)

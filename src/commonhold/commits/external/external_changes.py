@@ -3,15 +3,16 @@
 A change is detected by content, never by time. It is credited to a session only if that is known to have made it.
 """
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from typing import Final
 
-from commonhold.commits.external.external_writes import OUTSIDE, ExternalWrites
+from commonhold.commits.external.external_writes import OUTSIDE, Before, ExternalWrites
 from commonhold.commits.external.proposals import Proposals
 from commonhold.kernel.answers import TakeAnswer
 from commonhold.kernel.keys import canonical, file_key
 from commonhold.kernel.ports import Reader
+from commonhold.kernel.presence import Proposal
 from commonhold.workspace.place import WorktreeState
 
 _MOST_COMMITS: Final = 100
@@ -32,21 +33,32 @@ class ExternalChanges:
 
         Files that a tool is writing at present are left out. No session is credited, unless a `holder` is known.
         """
-        files = self._place.files
+        if holder == OUTSIDE and not self._proposing.overdue():
+            # Without the gate first: there is usually no change, and then there is no need to wait for commits.
+            paths = list(self._changed(self._known(paths)))
+            if not paths:
+                return TakeAnswer("nothing")
         with self._place.gate():
-            overdue = self._proposing.settle_overdue()
-            with self._place.store.read() as reader:
-                waiting = reader.proposals(files.root)
-                being_written = {each.path for each in waiting if each not in overdue}
-                seen = _files(reader.seen(files.root)) if paths is None else map(files.path_of, paths)
-                known = {path: self._known(reader, path) for path in seen if path not in being_written}
-            before = {path: was for path, was in known.items() if was != "" and not self._taking.holds(path, was)}
+            known = self._known(paths, self._proposing.settle_overdue())
+            before = self._changed(known)
             answer = self._taking.take(holder, before, intent) if before else TakeAnswer("nothing")
             if holder == OUTSIDE or answer.outcome != "nothing":
                 return answer
             return replace(answer, notices=(*answer.notices, *self._taking.noticed_before(known, holder)))
 
-    def _known(self, reader: Reader, path: str) -> str | None:
+    def _known(self, paths: Iterable[str] | None, overdue: Collection[Proposal] = ()) -> dict[str, str | None]:
+        """Return the hashes of known contents by path, without files that a tool is writing (`overdue`: written)."""
+        files = self._place.files
+        with self._place.store.read() as reader:
+            being_written = {each.path for each in reader.proposals(files.root) if each not in overdue}
+            seen = _files(reader.seen(files.root)) if paths is None else map(files.path_of, paths)
+            return {path: self._known_content(reader, path) for path in seen if path not in being_written}
+
+    def _changed(self, known: Mapping[str, str | None]) -> Before:
+        """Return those files that do not have their known content now."""
+        return {path: was for path, was in known.items() if was != "" and not self._taking.holds(path, was)}
+
+    def _known_content(self, reader: Reader, path: str) -> str | None:
         """Return the hash of the file's known content, None for no file; empty if nothing is known.
 
         That is the last recorded content. A session may have read a later change before it was noticed: others have
