@@ -222,7 +222,7 @@ class HookDispatch:
         response = Response(notice=told(*(agent_messages.taken(end(session)) for session in sessions)))
         for session in sessions:
             self._shell.free(session)
-            session.close()  # only its connection: the next call opens another, and often there is none
+            session.close()  # only its channel: the next call opens it again, and often there is none
         return response
 
 

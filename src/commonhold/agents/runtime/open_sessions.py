@@ -1,4 +1,4 @@
-"""The open sessions of agents, each with its connection, for as long as events of it arrive."""
+"""The open sessions of agents, each with its channel to the service, for as long as events of it arrive."""
 
 import math
 import threading
