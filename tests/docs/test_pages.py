@@ -121,6 +121,13 @@ def test_the_python_example_runs(shop: Path, monkeypatch: pytest.MonkeyPatch) ->
     exec(block, told | {"load_account": str.encode, "Read": commonhold.Read})  # noqa: S102 - as above
     with commonhold.open(".") as hold:
         assert hold.get("account:12345").text == "frozen"
+    (block,) = re.findall(r"```python once\n(.*?)```", PYTHON, re.DOTALL)
+    with commonhold.open(".", agent="agent-3") as hold:
+        for _ in range(2):
+            told = {"hold": hold, "commonhold": commonhold}
+            exec(block, told)  # noqa: S102 - as above
+            assert told["result"] == "applied 42"
+        assert hold.acquire("migration:42", once=True).outcome == "done"
 
 
 @pytest.mark.parametrize(

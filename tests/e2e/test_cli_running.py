@@ -112,6 +112,55 @@ def test_what_others_hold_is_not_run_under(root: Path, run: Call) -> None:
     assert not (root / "ran").exists()
 
 
+def test_the_command_knows_its_slot(root: Path) -> None:
+    slot = script("import os; print(os.environ['COMMONHOLD_SLOT'])")
+    with started("acquire", "--slots", "2", "gpu:box", "--", *script(LISTEN), cwd=root) as child:
+        ready(child)
+        assert process("acquire", "--slots", "2", "gpu:box", "--", *slot, cwd=root).stdout == b"2\n"
+        child.terminate()
+        child.wait(60)
+    assert process("acquire", "--slots", "2", "gpu:box", "--", *slot, cwd=root).stdout == b"1\n"
+
+
+def test_work_is_done_once_and_its_output_is_given_to_all_that_ask_later(root: Path, run: Call) -> None:
+    once = ("acquire", "--once", "build:7", "--")
+    first = process(*once, "sh", "-c", "echo x >> ran; printf 'built\\n\\033[1m7'; echo noise >&2", cwd=root)
+    assert (first.returncode, first.stdout, first.stderr) == (0, b"built\n\x1b[1m7", b"noise\n")
+    again = process(*once, "sh", "-c", "echo x >> ran", cwd=root)
+    assert (again.returncode, again.stdout) == (0, first.stdout)
+    assert (root / "ran").read_text() == "x\n"
+    asked = run("acquire", "--once", "build:7")
+    assert (asked.status, asked.out.decode().splitlines()[1:]) == (1, ["built", "\\x1b[1m7"])
+    shape = run("acquire", "--once", "build:7", "--json").json
+    assert (shape["outcome"], shape["result"]["text"], shape["result"]["key"]) == ("done", "built\n\x1b[1m7", "build:7")
+
+
+def test_work_that_failed_is_left_to_the_next(root: Path) -> None:
+    once = ("acquire", "--once", "build:8", "--")
+    assert process(*once, "sh", "-c", "echo half; exit 3", cwd=root).returncode == 3
+    assert process(*once, "echo", "whole", cwd=root).stdout == b"whole\n"
+    assert process(*once, "echo", "again", cwd=root).stdout == b"whole\n"
+
+
+def test_only_the_beginning_of_a_long_output_is_kept(root: Path, run: Call) -> None:
+    long = script("print('a' * 70000, end='')")
+    done = process("acquire", "--once", "build:9", "--", *long, cwd=root)
+    assert (done.returncode, len(done.stdout)) == (0, 70000)
+    assert done.stderr == b"only the first 65536 bytes of the output are kept as the result\n"
+    assert run("acquire", "--once", "build:9", "--json").json["result"]["text"] == "a" * 65536
+
+
+def test_a_result_is_given_with_the_release(run: Call) -> None:
+    begun = run("acquire", "--once", "build:10", "--json").json["lease"]
+    assert run("release", "--all", "--result", "x").status == 2
+    released = run("release", begun["id"], "--result", "applied")
+    assert released.status == 0
+    assert run("acquire", "--once", "build:10").out.decode().splitlines()[1:] == ["applied"]
+    other = run("acquire", "build:11", "--json").json["lease"]
+    refused = run("release", other["id"], "--result", "x", "--json")
+    assert (refused.status, refused.json["code"]) == (1, "NOT_ONCE")
+
+
 @pytest.mark.parametrize(
     ("words", "status", "why"),
     [

@@ -282,6 +282,8 @@ def _acquire(stage: Stage, line: Line, service: Service, *words: str) -> list[st
         patience_seconds=float(options["patience"]) if "patience" in options else None,
         ticket=_lease_id(stage, options["ticket"]) if "ticket" in options else None,
         replaces=_lease_id(stage, options["replaces"]) if "replaces" in options else None,
+        slots=int(options.get("slots", 0)),
+        once="once" in options,
     )
     if answer.lease:
         _bind(stage, name, LeaseRef(answer.lease.id, answer.lease.fence))
@@ -321,7 +323,9 @@ def _renew(stage: Stage, line: Line, service: Service, name: str) -> list[str]:
 
 
 def _release(stage: Stage, line: Line, service: Service, name: str) -> list[str]:
-    return tell(service.release(_lease_id(stage, name), request_id=line.options.get("request")))
+    options = line.options
+    result = options.get("result")
+    return tell(service.release(_lease_id(stage, name), request_id=options.get("request"), result=result))
 
 
 def _ask(stage: Stage, line: Line, service: Service, name: str) -> list[str]:

@@ -94,6 +94,8 @@ def _acquired(answer: AcquireAnswer) -> str:
         return f"granted {_lease(answer.lease)}"
     if answer.outcome == "queued":
         return f"queued as {answer.ticket}, number {answer.position}, for about {answer.estimated_wait_seconds:g} s"
+    if answer.result:
+        return f"done: {_value(answer.result)}"
     return "denied" if answer.code is Refusal.LOCK_CONFLICT else f"denied {answer.code}"
 
 
@@ -305,7 +307,8 @@ def _lease(lease: Lease) -> str:
     keys = ", ".join(lease.keys)
     state = "" if lease.is_claimed else " (not taken yet)"
     until = f"until {lease.deadline.wall:g}{state}"
-    return f"{lease.id} fence {lease.fence} of {lease.holder} {until}: {lease.mode} {keys}"
+    share = " once" if lease.is_once else f" slot {lease.slot} of {lease.slots}" if lease.slots else ""
+    return f"{lease.id} fence {lease.fence} of {lease.holder} {until}: {lease.mode} {keys}{share}"
 
 
 def _waiter(waiter: Waiter) -> str:

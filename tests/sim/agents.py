@@ -32,6 +32,7 @@ from commonhold.kernel.values import Value, Version
 
 ONE, TWO, PART, ALL = (canonical(text) for text in ("account:1", "account:2", "account:1:x", "account:*"))
 FILE, FUNCTION, HEADER = (canonical(text) for text in ("file:src/a.py", "file:src/a.py#f", "file:src/a.py#@header"))
+BOX, JOB = canonical("gpu:box"), canonical("job:1")
 VALUED = (ONE, TWO)
 HOT: tuple[tuple[Key, ...], ...] = ((ONE,), (TWO,), (ONE, TWO), (ALL,))
 WISHES: tuple[tuple[Key, ...], ...] = (*HOT, *HOT[:2], (ONE, FUNCTION), (TWO, FILE), (PART, HEADER))
@@ -128,13 +129,23 @@ class Agent:
         self.count += 1
         return Once(f"{self.who}/{self.count}", "")
 
-    def acquire(self, keys: tuple[Key, ...], mode: Mode = Mode.EXCLUSIVE, replaces: str | None = None) -> Program:
+    def acquire(
+        self,
+        keys: tuple[Key, ...],
+        mode: Mode = Mode.EXCLUSIVE,
+        replaces: str | None = None,
+        *,
+        slots: int = 0,
+        is_once: bool = False,
+    ) -> Program:
         """Ask for keys, and go on asking for a while; the lease, or None."""
         random, once = self.world.random, self.once()
         patience, ttl = random.choice((None, 8.0, 20.0, 20.0, 40.0, 40.0)), random.choice((15.0, 30.0, 60.0))
         bases = tuple(Base(str(key), None) for key in keys) if self.world.chance(0.3) else ()
         lease_id = f"lease-{once.request_id}"
-        command = Acquire(lease_id, "", self.name, "", keys, mode, ttl, patience, replaces, "", bases)
+        command = Acquire(
+            lease_id, "", self.name, "", keys, mode, ttl, patience, replaces, "", bases, slots, is_once=is_once
+        )
         gives_up_at = self.world.seconds + random.uniform(5.0, 90.0)
         while isinstance(outcome := (yield from self.ask(command, once)), Queued):
             if self.world.seconds > gives_up_at:
@@ -235,6 +246,29 @@ def read_then_upgrade(agent: Agent) -> Program:
         yield from agent.ask(Release(reading.id, agent.name))
 
 
+def use_a_slot(agent: Agent) -> Program:
+    """Take one of two slots, think, perhaps with another lease beside it, and give it back."""
+    lease: Lease | None = yield from agent.acquire((BOX,), slots=2)
+    if lease is None:
+        return
+    if agent.world.chance(0.4):
+        yield from agent.acquire(agent.world.random.choice((*HOT, (BOX,))))
+    yield agent.think()
+    yield from leave(agent, lease)
+
+
+def do_it_once(agent: Agent) -> Program:
+    """Do work that is done once for all, unless it is done; sometimes leave it undone."""
+    lease: Lease | None = yield from agent.acquire((JOB,), slots=1, is_once=True)
+    if lease is None:
+        return
+    yield agent.think()
+    if agent.world.chance(0.5):
+        yield from agent.ask(Release(lease.id, agent.name, f"by {agent.who}"))
+    else:
+        yield from leave(agent, lease)
+
+
 def look_after_others(agent: Agent) -> Program:
     """Ask for leases, break them, look for what was left under them, and review it."""
     random = agent.world.random
@@ -260,5 +294,7 @@ JOBS = (
     write_under_lease,
     write_without_lease,
     read_then_upgrade,
+    use_a_slot,
+    do_it_once,
     look_after_others,
 )

@@ -23,6 +23,7 @@ Patch = pytest.MonkeyPatch
 _authorise = decide._why_not_authorised
 _stale = decide._why_stale
 _change = lease_table.Turn.change
+_before = lease_table.Turn.before
 _changed_lease = projection.changed_lease
 _unclaimed = lease_table._unclaimed
 
@@ -126,6 +127,21 @@ def see_no_containers(patch: Patch) -> None:
     patch.setattr(lease, "overlaps", lambda left, right: left == right)
 
 
+def forget_how_many_slots_there_are(patch: Patch) -> None:
+    def before(turn: Turn, waiter: Waiter) -> list[Lease | Waiter]:
+        return [claim for claim in _before(turn, waiter) if not lease.shares_slots(claim, waiter)]
+
+    patch.setattr(Turn, "before", before)
+    patch.setattr(Turn, "_free_slot", lambda _turn, wanted: wanted.fence)
+
+
+def give_out_done_work_again(patch: Patch) -> None:
+    def value_keys_of(command: Any) -> tuple[str, ...]:
+        return decide.value_keys_of(command) if isinstance(command, Put) else ()
+
+    patch.setattr(index, "value_keys_of", value_keys_of)
+
+
 MUTANTS: Final[Mapping[str, Callable[[Patch], None]]] = {
     mutant.__name__: mutant
     for mutant in (
@@ -146,6 +162,8 @@ MUTANTS: Final[Mapping[str, Callable[[Patch], None]]] = {
         hear_the_dead,
         read_beside_a_writer,
         see_no_containers,
+        forget_how_many_slots_there_are,
+        give_out_done_work_again,
     )
 }
 

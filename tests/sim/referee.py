@@ -29,7 +29,10 @@ from commonhold.kernel.ports import LeaseView, Once
 from commonhold.kernel.projection import State, fold
 
 FRIENDS = {("shared", "shared"), ("shared", "upgradable"), ("upgradable", "shared")}
-MEETING = {(left, right) for left in ATOMS for right in ATOMS if ATOMS[left] & ATOMS[right]}
+MEETING = {(left, right) for left in ATOMS for right in ATOMS if ATOMS[left] & ATOMS[right]} | {
+    ("gpu:box", "gpu:box"),
+    ("job:1", "job:1"),
+}
 COVERED = {(outer, inner) for outer in ATOMS for inner in ATOMS if ATOMS[outer] >= ATOMS[inner]}
 LONGEST_TTL = 60.0
 
@@ -46,8 +49,15 @@ class Claim:
     number: float
     fence: int = 0
     patience: float = 0.0
+    slots: int = 0
+    slot: int = 0
+
+    def shares(self, other: "Claim") -> bool:
+        return self.slots > 0 and (self.slots, self.keys) == (other.slots, other.keys)
 
     def excludes(self, other: "Claim") -> bool:
+        if self.shares(other):
+            return False
         if self.holder == other.holder or (self.mode, other.mode) in FRIENDS:
             return False
         return any((mine, theirs) in MEETING for mine in self.keys for theirs in other.keys)
@@ -114,22 +124,28 @@ class Referee:
             places = list(self.line.values())
             for place in places:
                 assert self.in_the_way_of(place, places), f"{place.id} waits for nothing"
-                assert not self.is_in_circle(place, places), f"{place.id} waits in a circle"
+                assert not self.is_in_circle(place, places, has_slots=False), f"{place.id} waits in a circle"
 
-    def in_the_way_of(self, wanted: Claim, places: list[Claim]) -> list[Claim]:
-        """List leases of others, and places before it in line, except those that wait for a lease of its holder."""
+    def in_the_way_of(self, wanted: Claim, places: list[Claim], *, has_slots: bool = True) -> list[Claim]:
+        """List leases of others, and places before it in line, except those that wait for a lease of its holder.
+
+        Those that share its slots are listed if they take all of them, but not without `has_slots`.
+        """
         mine = [lease for lease in self.leases.values() if lease.holder == wanted.holder]
         before = (
             place
             for place in places
             if place.number < wanted.number and not any(lease.excludes(place) for lease in mine)
         )
-        return [claim for claim in (*self.leases.values(), *before) if claim.excludes(wanted)]
+        claims = [*self.leases.values(), *before]
+        sharing = [claim for claim in claims if claim.shares(wanted)]
+        excluding = [claim for claim in claims if claim.excludes(wanted)]
+        return excluding + (sharing if has_slots and len(sharing) >= wanted.slots else [])
 
-    def is_in_circle(self, start: Claim, places: list[Claim]) -> bool:
+    def is_in_circle(self, start: Claim, places: list[Claim], *, has_slots: bool = True) -> bool:
         """Follow who waits for whom, and see whether that leads back to the holder of `start`."""
         seen: set[str] = set()
-        following = [claim.holder for claim in self.in_the_way_of(start, places)]
+        following = [claim.holder for claim in self.in_the_way_of(start, places, has_slots=has_slots)]
         while following:
             holder = following.pop()
             if holder == start.holder:
@@ -137,7 +153,9 @@ class Referee:
             if holder not in seen:
                 seen.add(holder)
                 theirs = (place for place in places if place.holder == holder)
-                following += [claim.holder for place in theirs for claim in self.in_the_way_of(place, places)]
+                following += [
+                    claim.holder for place in theirs for claim in self.in_the_way_of(place, places, has_slots=has_slots)
+                ]
         return False
 
     def places_with(self, command: Command[Any]) -> list[Claim]:
@@ -145,14 +163,31 @@ class Referee:
         places = list(self.line.values())
         if isinstance(command, Acquire) and command.lease_id not in self.line:
             keys, nowhere = tuple(map(str, command.keys)), Deadline("", 0.0, 0.0)
-            places.append(Claim(command.lease_id, command.holder, keys, command.mode, nowhere, float("inf")))
+            more = {"slots": command.slots}
+            places.append(Claim(command.lease_id, command.holder, keys, command.mode, nowhere, float("inf"), **more))
         return places
 
     def on_granted(self, recorded: Recorded, event: LeaseGranted, _: object, now: Now) -> None:
         lease = event.lease
         place = self.line.pop(lease.id, None)
         number = place.number if place else recorded.sequence
-        granted = Claim(lease.id, lease.holder, lease.keys, lease.mode, lease.deadline, number, lease.fence)
+        granted = Claim(
+            lease.id,
+            lease.holder,
+            lease.keys,
+            lease.mode,
+            lease.deadline,
+            number,
+            lease.fence,
+            slots=lease.slots,
+            slot=lease.slot,
+        )
+        sharing = [claim.slot for claim in self.leases.values() if claim.shares(granted)]
+        assert len(sharing) < max(1, lease.slots), f"{lease.id} was granted beside {len(sharing)} of {lease.slots}"
+        assert lease.slot not in sharing, f"the slot {lease.slot} was given twice"
+        assert 0 <= lease.slot <= lease.slots, f"there is no slot {lease.slot}"
+        done = lease.is_once and self.versions.get(f"once:{lease.keys[0]}")
+        assert not done, "work that was done was given out again"
         assert lease.id not in self.leases, "a lease was granted twice"
         against = self.in_the_way_of(granted, list(self.line.values()))
         assert not [claim for claim in against if claim.fence], f"{lease.id} was granted beside {against}"
@@ -206,6 +241,7 @@ class Referee:
             waiter.deadline,
             waiter.number,
             patience=waiter.patience_seconds,
+            slots=waiter.slots,
         )
 
     def on_seen(self, _: Recorded, event: WaiterSeen, command: Command[Any], now: Now) -> None:
@@ -224,9 +260,15 @@ class Referee:
                 assert command.holder == place.holder, f"{place.id} was cancelled by another"
             case Leaving.DEADLOCK:
                 assert self.is_in_circle(place, self.places_with(command)), f"{place.id} was in no circle"
+            case Leaving.DONE:
+                is_result = isinstance(command, Release) and command.result is not None
+                assert is_result, f"{place.id} waits for what is not done"
         del self.line[event.lease_id]
 
     def on_put(self, recorded: Recorded, event: ValuePut, command: Command[Any], now: Now) -> None:
+        if isinstance(command, Release) and command.result is not None:
+            self.check_result(recorded, event, command, now)
+            return
         assert isinstance(command, Put), "a value was put, and nobody asked for it"
         assert event.key == str(command.key), "another key was written"
         current = self.versions.get(event.key, 0)
@@ -238,6 +280,14 @@ class Referee:
         assert not against, f"a write on what others hold: {against}"
         if command.fence is not None:
             assert command.fence in self.fences_on(written, now), f"a write with the fence {command.fence}"
+        self.versions[event.key] = recorded.sequence
+
+    def check_result(self, recorded: Recorded, event: ValuePut, command: Release, now: Now) -> None:
+        lease = self.leases[command.lease_id]
+        assert lease.holder == command.holder == event.holder, "a result was given by another than the holder"
+        assert not lease.is_over(now), "a result was given too late"
+        assert (event.key, event.text) == (f"once:{lease.keys[0]}", command.result), "another result is kept"
+        assert event.key not in self.versions, "work was done twice"
         self.versions[event.key] = recorded.sequence
 
     def fences_on(self, written: Claim, now: Now) -> list[int]:

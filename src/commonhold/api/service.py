@@ -188,9 +188,13 @@ class Service:
         return self._uses.leases.renew(self.holder, lease_id, ttl, request_id)
 
     @Operation(Schedule.QUICK, command="release", tool="release")
-    def release(self, lease_id: str, *, request_id: str | None = None) -> terms.LeaseAnswer:
-        """End a lease of this session, or give up its place in line."""
-        return self._uses.leases.release(self.holder, lease_id, request_id)
+    def release(self, lease_id: str, *, request_id: str | None = None, result: str | None = None) -> terms.LeaseAnswer:
+        """End a lease of this session, or give up its place in line.
+
+        With a `result` the work that it was acquired for with `once` is done, for ever: all that ask for it later are
+        given the result (up to 65,536 characters). Without one, the next in line may do it.
+        """
+        return self._uses.leases.release(self.holder, lease_id, request_id, result)
 
     @Operation(Schedule.QUICK, once=True, command="ask")
     def ask(self, lease_id: str, *, why: str, request_id: str | None = None) -> terms.LeaseAnswer:

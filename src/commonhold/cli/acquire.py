@@ -11,9 +11,10 @@ from commonhold.cli.command import Command, files
 from commonhold.cli.common_options import Given, common, request_option, ttl_option
 from commonhold.cli.exit_status import DONE, REFUSED
 from commonhold.cli.opening import Place, opened
-from commonhold.cli.output import answer
+from commonhold.cli.output import answer, is_terminal, send, shown_text
 from commonhold.config import load_settings
-from commonhold.kernel.errors import Code, UsageError
+from commonhold.kernel.errors import Code, RefusedError, UsageError
+from commonhold.kernel.lease import MAX_SLOTS
 from commonhold.kernel.modes import Mode
 from commonhold.machine.system import RandomIds
 
@@ -28,6 +29,7 @@ class _Wish(TypedDict):
     patience_seconds: float | None
     ticket: str | None
     replaces: str | None
+    slots: int | None
     acquisition_id: str | None
     request_id: str | None
 
@@ -55,6 +57,8 @@ class _Acquire(Command):
         'commonhold acquire src/prices.py#total --task "round to cents"',
         "commonhold acquire src/billing/ account:12345 --ttl 600 --wait 60",
         "commonhold acquire --wait 30 migrations/ -- python3 migrate.py",
+        "commonhold acquire --slots 4 --wait 60 gpu:box -- python3 train.py",
+        "commonhold acquire --once --wait 600 migration:42 -- python3 migrate.py 42",
     ),
 )
 @click.argument("keys", metavar="KEY...", nargs=-1, required=True, shell_complete=files)
@@ -84,12 +88,29 @@ class _Acquire(Command):
     help="How long a place in line lasts without being asked for; default: the settings.",
 )
 @click.option("--replace", "replaces", metavar="LEASE", help="A lease of yours that ends with the grant: an upgrade.")
+@click.option(
+    "--slots",
+    metavar="N",
+    type=click.IntRange(1, MAX_SLOTS),
+    help="Take one of N slots of the one KEY: so many leases of it may exist at once, those of one holder too.",
+)
+@click.option(
+    *("--once", "is_once"),
+    is_flag=True,
+    help="For work on the one KEY that is done once for all: one at a time may do it, and later ones get its result.",
+)
 @click.option("--acquisition-id", metavar="ID", help="A name of your own for this acquisition, kept with the lease.")
 @request_option
 @common
 @click.pass_obj
 def command(
-    given: Given, keys: tuple[str, ...], *, queue: bool, run_words: tuple[str, ...], **wish: Unpack[_Wish]
+    given: Given,
+    keys: tuple[str, ...],
+    *,
+    queue: bool,
+    is_once: bool,
+    run_words: tuple[str, ...],
+    **wish: Unpack[_Wish],
 ) -> int:
     """Lease all KEYs, or none if another holds any of them.
 
@@ -101,11 +122,18 @@ def command(
 
     With a COMMAND, it is run while the keys are held, with COMMONHOLD_LEASE, COMMONHOLD_FENCE and COMMONHOLD_AGENT
     in its environment; the exit code is its own. Should the lease be lost meanwhile, the command is ended (SIGTERM,
-    10 seconds later SIGKILL), and the exit code is 1.
+    10 seconds later SIGKILL), and the exit code is 1. COMMONHOLD_SLOT is the number of a slot, from 1 to N.
+
+    With --once and a COMMAND, its standard output is the result if it ends with 0 (up to 65,536 characters);
+    if not, the work is left to the next. If the work is done already, the command is not run: its result
+    is printed, and the exit code is 0. Without a COMMAND, the exit code is 1 then, and `release --result TEXT` says
+    that the work is done.
     """
     _check_combination(queue=queue, is_run=bool(run_words), wish=wish)
     with opened(given) as place:
         options = _options(place, queue=queue, wish=wish)
+        if is_once:
+            options["once"] = True
         if run_words:
             return _run(run_words, place, keys, options, given)
         if not wish["wait_seconds"]:
@@ -122,8 +150,31 @@ def _run(words: tuple[str, ...], place: Place, keys: tuple[str, ...], options: d
     from commonhold.cli.run_under_lease import check_command, run  # noqa: PLC0415
 
     check_command(words, given.folder)
+    if "once" in options:
+        return _run_once(words, place, keys, options, given)
     with ExitStack() as after, place.hold.hold(*place.keys(keys), **options) as held:
         return run(words, held, given, holder=place.hold.holder, after=after)
+
+
+def _run_once(
+    words: tuple[str, ...], place: Place, keys: tuple[str, ...], options: dict[str, Any], given: Given
+) -> int:
+    """Run a command whose output is the result of the work, or print the result that is there already."""
+    from commonhold.cli.run_under_lease import Transcript, run  # noqa: PLC0415 - as above
+
+    transcript = Transcript()
+    try:
+        with ExitStack() as after, place.hold.hold(*place.keys(keys), **options) as held:
+            status = run(words, held, given, holder=place.hold.holder, after=after, transcript=transcript)
+            if status == DONE:
+                held.finish(transcript.text())
+            return status
+    except RefusedError as refused:
+        if refused.code is not Code.ALREADY_DONE:
+            raise
+        result = str(refused.fields["result"])
+        send((shown_text(result) if is_terminal() else result).encode())
+        return DONE
 
 
 def _check_combination(*, queue: bool, is_run: bool, wish: _Wish) -> None:

@@ -91,12 +91,19 @@ def _held(value: Conflict) -> str:
 
 def lease(value: Lease) -> Iterator[str]:
     """One live lease."""
-    head = f"{shown(value.id)}  fence {value.fence}  {value.mode}  {who(value.holder)}"
+    head = f"{shown(value.id)}  fence {value.fence}  {value.mode}{slot(value)}  {who(value.holder)}"
     state = "" if value.is_claimed else "  (granted from the line, not yet taken)"
     yield f"{head}  ends {when(value.deadline.wall)}{state}{quoted(value.task)}"
     yield from (f"  {key_of(key)}" for key in value.keys)
     if value.wish is not None:
         yield f"  {who(value.wish.by)} asks for its release{quoted(value.wish.why)}"
+
+
+def slot(value: Lease) -> str:
+    """The slot of a lease, with a space before it; nothing for a lease on all of its key."""
+    if value.is_once:
+        return "  once"
+    return f"  slot {value.slot} of {value.slots}" if value.slots else ""
 
 
 def waiter(value: Waiter) -> Iterator[str]:

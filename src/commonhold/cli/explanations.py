@@ -150,6 +150,10 @@ ERRORS: Final[Mapping[Code, Explanation]] = {
         " it has changed a file.",
         "Mend what the message names, then run `commonhold doctor --recover`.",
     ),
+    Code.ALREADY_DONE: E(
+        "The work that was to be done once for all is done.",
+        "Use its result: `commonhold acquire --once KEY --json` gives it. New work takes a new key.",
+    ),
     Code.LEASE_DENIED: E(
         "The lease that was to be held for the length of a command or block was not granted in time.",
         "Wait longer (--wait SECONDS), or do other work first; `commonhold who KEY` says who holds it.",
@@ -192,6 +196,14 @@ REFUSALS: Final[Mapping[Refusal, Explanation]] = {
     Refusal.DEADLOCK: E(
         "To wait would never end: those who are waited for wait, in the end, for what you hold.",
         "Release what you hold and let them finish; then acquire all that you need in one call.",
+    ),
+    Refusal.SLOTS_DIFFER: E(
+        "Others share the key in another number of slots.",
+        "Ask with their number, which `commonhold leases` shows; it can change when all slots are free.",
+    ),
+    Refusal.NOT_ONCE: E(
+        "A result was given for a lease that was not acquired with --once; it was not released.",
+        "Release it without a result, or keep the text with `commonhold put`.",
     ),
     Refusal.ID_IN_USE: E(
         "The ticket is that of another wish: other keys, another mode or another holder.",

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from commonhold.cli.common_options import Given
-from commonhold.cli.describe import change, conflict, notices, quoted, short, value, when, who
+from commonhold.cli.describe import change, conflict, notices, quoted, short, slot, value, when, who
 from commonhold.cli.next_call import next_lines
 from commonhold.cli.output import shown
 from commonhold.kernel.answers import AcquireAnswer, LeaseAnswer, Next, RegionHash
@@ -15,6 +15,10 @@ from commonhold.kernel.texts import duration
 
 def acquired(answer: AcquireAnswer, given: Given) -> Iterator[str]:
     """The answer to acquire."""
+    if answer.result is not None:
+        yield f"done already by {who(answer.result.holder)}, {when(answer.result.at)}; the result:"
+        yield from map(shown, (answer.result.text or "").splitlines())
+        return
     yield _outcome(answer)
     if answer.lease is None:
         yield from map(conflict, answer.conflicts)
@@ -33,7 +37,7 @@ def acquired(answer: AcquireAnswer, given: Given) -> Iterator[str]:
 def _outcome(answer: AcquireAnswer) -> str:
     if answer.lease is not None:
         end = when(answer.lease.deadline.wall)
-        return f"granted: {shown(answer.lease.id)}  fence {answer.lease.fence}  ends {end}"
+        return f"granted: {shown(answer.lease.id)}  fence {answer.lease.fence}{slot(answer.lease)}  ends {end}"
     if answer.ticket is not None:
         wait = duration(answer.estimated_wait_seconds or 0.0)
         return f"queued: number {answer.position} in line, for about {wait}  ticket {shown(answer.ticket)}"
@@ -42,6 +46,7 @@ def _outcome(answer: AcquireAnswer) -> str:
 
 _DENIALS: Final[dict[Refusal | None, str]] = {
     Refusal.LOCK_CONFLICT: ": others hold what you asked for; nothing was leased",
+    Refusal.SLOTS_DIFFER: " [SLOTS_DIFFER]: others share the key in another number of slots; nothing was leased",
     Refusal.DEADLOCK: " [DEADLOCK]: to wait would never end, since those before you wait for you; nothing was leased",
 }
 

@@ -19,15 +19,28 @@ from commonhold.kernel.lease import Lease, Waiter
 @click.command(
     "release",
     cls=Command,
-    examples=("commonhold release lease-b57a98944c10b25e", "commonhold release --all"),
+    examples=(
+        "commonhold release lease-b57a98944c10b25e",
+        'commonhold release lease-b57a98944c10b25e --result "applied 42"',
+        "commonhold release --all",
+    ),
 )
 @click.argument("lease_id", metavar="[LEASE]", required=False)
 @click.option("--all", "is_all", is_flag=True, help="All leases of yours, and your places in line.")
+@click.option(
+    "--result", metavar="TEXT", help="The result of work that was acquired with --once: the work is done, for ever."
+)
 @request_option
 @common
 @click.pass_obj
-def command(given: Given, lease_id: str | None, request_id: str | None, *, is_all: bool) -> int:
-    """End your lease LEASE, or give up your place in line; its keys are free at once."""
+def command(given: Given, lease_id: str | None, result: str | None, request_id: str | None, *, is_all: bool) -> int:
+    """End your lease LEASE, or give up your place in line; its keys are free at once.
+
+    A lease that was acquired with --once is released with the result of its work, which all that ask later are given;
+    or without one, which leaves the work to the next in line.
+    """
+    if is_all and result is not None:
+        raise UsageError(Code.USAGE, "--all and --result exclude each other", hint="name the lease of the result")
     if is_all == (lease_id is not None):
         hint = "commonhold release LEASE, or commonhold release --all; `commonhold leases` lists yours"
         raise UsageError(Code.USAGE, "name one lease, or say --all", hint=hint)
@@ -36,7 +49,7 @@ def command(given: Given, lease_id: str | None, request_id: str | None, *, is_al
             every = _release_all(place, request_id)
             answer(given, every, _shape, lambda every: _lines(every, place.hold.holder))
             return REFUSED if any(each.code for each in every) else DONE
-        found = place.hold.release(ids.lease_id(place, lease_id), request_id=request_id)
+        found = place.hold.release(ids.lease_id(place, lease_id), request_id=request_id, result=result)
     answer(given, found, shapes.lease_change, lambda found: lease_words.lease_changed(found, given))
     return REFUSED if found.code else DONE
 

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Any, Final
 from commonhold.client.acquisition import or_let_go
 from commonhold.client.effects import Call, ReadClock, Sleep, Steps
 from commonhold.kernel.errors import Code, RefusedError
-from commonhold.kernel.texts import short_names
+from commonhold.kernel.texts import short_name, short_names
+from commonhold.kernel.values import check_value
 
 if TYPE_CHECKING:
     from commonhold.kernel.answers import AcquireAnswer, LeaseAnswer
     from commonhold.kernel.lease import Lease
+    from commonhold.kernel.values import Value
 
 LOOK_SECONDS: Final = 5.0
 """How often a holder checks whether its lease was ended by others."""
@@ -37,6 +39,8 @@ class LeaseHandle:
         self.lease = lease
         self._asked_at = asked_at
         self._lost: str | None = None
+        self.result: str | None = None
+        """The result to release the lease with, of work that is done once."""
 
     @property
     def renewal_seconds(self) -> float:
@@ -64,6 +68,10 @@ class LeaseHandle:
             self._lost = f"the lease {self.lease.id} was ended, or given to another"
         else:
             self.lease = mine
+
+    def finish(self, result: str) -> None:
+        """Note the result of the work. Raises InputError `TEXT_INVALID`."""
+        self.result = check_value(result)
 
     def released(self, answer: LeaseAnswer) -> None:
         """Raise RefusedError `LEASE_LOST` if the release at the end found no lease: it was lost before."""
@@ -93,12 +101,14 @@ class LeaseHandle:
 
 
 def begin(acquiring: Steps[AcquireAnswer], *, may_be_known: bool = False) -> Steps[LeaseHandle]:
-    """Acquire the lease. Raises RefusedError `LEASE_DENIED` if it is not granted.
+    """Acquire the lease. Raises RefusedError `LEASE_DENIED` if it is not granted, `ALREADY_DONE` if the work is done.
 
     `may_be_known` says that the request has an id and may have been granted before: then the lease is renewed at once.
     """
     asked_at: float = yield ReadClock()
     answer = yield from acquiring
+    if answer.result is not None:
+        raise _done(answer.result)
     if answer.lease is None:
         raise _denied(answer)
     grip = LeaseHandle(answer.lease, asked_at)
@@ -112,6 +122,15 @@ def begin(acquiring: Steps[AcquireAnswer], *, may_be_known: bool = False) -> Ste
 def _renew(grip: LeaseHandle, asked_at: float) -> Steps[None]:
     answer: LeaseAnswer = yield Call("renew", (grip.lease.id,), {"ttl_seconds": grip.lease.ttl_seconds})
     grip.renewed(answer, asked_at)
+
+
+def _done(result: Value) -> RefusedError:
+    return RefusedError(
+        Code.ALREADY_DONE,
+        f"{result.key} was done by {short_name(result.holder)}",
+        hint="use its result, which is in the fields of this error",
+        fields={"key": result.key, "result": result.text or "", "holder": result.holder, "at": result.at},
+    )
 
 
 def _denied(answer: AcquireAnswer) -> RefusedError:
@@ -145,6 +164,7 @@ def _look(grip: LeaseHandle) -> Steps[None]:
 
 
 def end(grip: LeaseHandle) -> Steps[LeaseAnswer]:
-    """Release the lease."""
-    answer: LeaseAnswer = yield Call("release", (grip.lease.id,))
+    """Release the lease, with the result of its work if there is one."""
+    named = {} if grip.result is None else {"result": grip.result}
+    answer: LeaseAnswer = yield Call("release", (grip.lease.id,), named)
     return answer

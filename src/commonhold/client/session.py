@@ -82,7 +82,8 @@ class Commonhold(Session):
     def hold(self, *keys: str, wait_seconds: float = 30.0, **more: Any) -> Iterator[Held]:  # noqa: ANN401 - as acquire
         """Hold a lease on `keys` for the length of a `with` block: waited for, renewed meanwhile, released after.
 
-        It takes the arguments of `acquire`. Raises RefusedError `LEASE_DENIED` if the lease is not granted in time.
+        It takes the arguments of `acquire`. Raises RefusedError `LEASE_DENIED` if the lease is not granted in time, and
+        with `once` `ALREADY_DONE` if the work is done: the field `result` of the error has its result.
         Call `check()` of the yielded object before each write: it raises RefusedError `LEASE_LOST` as soon as the lease
         cannot be relied on.
         """
@@ -190,6 +191,11 @@ class Held:
         return self._grip.lease.keys
 
     @property
+    def slot(self) -> int:
+        """The number of the slot that is held, from 1; 0 for a lease on all of its key."""
+        return self._grip.lease.slot
+
+    @property
     def wish(self) -> Wish | None:
         """The latest request to release the lease, with its author and reason, as of the last renewal."""
         return self._grip.lease.wish
@@ -198,6 +204,14 @@ class Held:
     def is_lost(self) -> bool:
         """Whether the lease cannot be relied on any more."""
         return self._grip.why_lost(ticks()) is not None
+
+    def finish(self, result: str) -> None:
+        """Say that the work acquired with `once` is done: the end of the block keeps `result` for all that ask later.
+
+        A block that ends without this call leaves the work to the next in line. Raises InputError `TEXT_INVALID` for a
+        result of more than 65,536 characters, or one that is not UTF-8.
+        """
+        self._grip.finish(result)
 
     def check(self) -> None:
         """Raise RefusedError `LEASE_LOST` unless the lease holds. Call it before every write under the lease."""

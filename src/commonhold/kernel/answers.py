@@ -43,10 +43,10 @@ class AcquireAnswer:
 
     A queued holder gets a `ticket` to ask again with, a `position` in line (1 is the next), and an estimate of the
     wait. A holder that has waited gets the changes made meanwhile (`changed`), and the `values` of the free keys. A
-    denial has a code.
+    denial has a code. `done`: the work was asked for with `once`, and its `result` is there already.
     """
 
-    outcome: Literal["granted", "queued", "denied"]
+    outcome: Literal["granted", "queued", "denied", "done"]
     lease: Lease | None = None
     conflicts: tuple[Conflict, ...] = ()
     regions: tuple[RegionHash, ...] = ()
@@ -58,6 +58,7 @@ class AcquireAnswer:
     estimated_wait_seconds: float | None = None
     changed: tuple[Change, ...] = ()
     values: tuple[Value, ...] = ()
+    result: Value | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from commonhold.kernel.outcomes import (
     Broken,
     Cancelled,
     Denied,
+    Done,
     Granted,
     HandedOver,
     NotHeld,
@@ -40,12 +41,15 @@ class Command(Generic[O_co]):
 
 
 @dataclass(frozen=True, slots=True)
-class Acquire(Command[Granted | Queued | Denied | NotHeld]):
+class Acquire(Command[Granted | Queued | Denied | NotHeld | Done]):
     """Ask for all of `keys` at once.
 
     With `patience_seconds` the holder gets a place in line where it cannot have them now, and keeps it by asking
     again with the same `lease_id` at least that often. `replaces` names a lease of the holder that ends with the
     grant: that is how a lease is upgraded. `bases` are the present hashes of the keys, in `worktree`.
+
+    With `slots` above zero there is one key, of which that many leases may exist at once. `is_once` asks for work that
+    is done once for all: it is granted to one holder at a time (`slots` is 1) until one has released it with a result.
     """
 
     lease_id: str
@@ -59,6 +63,8 @@ class Acquire(Command[Granted | Queued | Denied | NotHeld]):
     replaces: str | None = None
     worktree: str = ""
     bases: tuple[Base, ...] = ()
+    slots: int = 0
+    is_once: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,10 +78,14 @@ class Renew(Command[Renewed | NotHeld]):
 
 @dataclass(frozen=True, slots=True)
 class Release(Command[Released | Cancelled | NotHeld]):
-    """End the lease now, or give up the place in line."""
+    """End the lease now, or give up the place in line.
+
+    `result` is what the work under a lease for work that is done once resulted in: it is kept, and the work is done.
+    """
 
     lease_id: str
     holder: str
+    result: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -79,6 +79,7 @@ class Leaving(StrEnum):
     CANCELLED = "cancelled"
     TIMED_OUT = "timed_out"
     DEADLOCK = "deadlock"
+    DONE = "done"
 
 
 @dataclass(frozen=True, slots=True)

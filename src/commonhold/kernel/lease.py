@@ -1,7 +1,7 @@
 """Leases, places in line, and their conflicts."""
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Final
@@ -14,6 +14,7 @@ from commonhold.kernel.modes import Mode, are_compatible
 DEFAULT_TTL_SECONDS: Final = 1800.0
 MAX_TTL_SECONDS: Final = 30 * 86400.0
 MAX_CONFLICTS: Final = 100
+MAX_SLOTS: Final = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +41,8 @@ class Lease:
     Each sign of life of the holder renews it for `ttl_seconds`. A lease granted to a waiter is not `is_claimed` until
     the waiter has asked again: until then it lasts only as long as a place in line does. `bases` are the hashes of the
     keys at the grant, in `worktree`: differences from them when the holder is lost are its partial work. `wish` is the
-    last request to release it.
+    last request to release it. With `slots` above zero it occupies one of that many slots of its only key, number
+    `slot` (from 1). `is_once`: the work under it is done once for all, and its result is kept.
     """
 
     id: str
@@ -57,6 +59,9 @@ class Lease:
     worktree: str = ""
     bases: tuple[Base, ...] = ()
     wish: Wish | None = None
+    slots: int = 0
+    slot: int = 0
+    is_once: bool = False
 
     def is_live(self, now: Now) -> bool:
         """Whether the lease still holds at `now`."""
@@ -76,7 +81,7 @@ class Waiter:
     """A place in line. `id` will be the id of the lease; `number` is that of the event that began the waiting.
 
     Every sign of life moves `deadline` to `patience_seconds` later; a waiter that shows none loses its place.
-    `replaces` is the lease that ends with the grant.
+    `replaces` is the lease that ends with the grant. `slots` and `is_once` are those of the future lease.
     """
 
     id: str
@@ -91,6 +96,8 @@ class Waiter:
     patience_seconds: float
     ttl_seconds: float
     replaces: str | None = None
+    slots: int = 0
+    is_once: bool = False
 
     def is_live(self, now: Now) -> bool:
         """Whether the waiter still stands in line at `now`."""
@@ -138,13 +145,21 @@ def conflicts(
 ) -> tuple[Conflict, ...]:
     """Return the claims that conflict with `holder` having `keys` in `mode`; a holder never conflicts with itself.
 
-    At most MAX_CONFLICTS are named. A holder that claims one key several times in one mode is named once, with the
-    claim that ends last.
+    At most MAX_CONFLICTS are named, as by `overlapping_claims`.
     """
-    against = [claim for claim in claims if claim.is_live(now) and stands_against(claim, mode, holder)]
-    if not against:
+    return overlapping_claims(
+        keys, [claim for claim in claims if claim.is_live(now) and stands_against(claim, mode, holder)]
+    )
+
+
+def overlapping_claims(keys: Iterable[Key], claims: Sequence[Lease | Waiter]) -> tuple[Conflict, ...]:
+    """Return the claims that overlap the keys, at most MAX_CONFLICTS.
+
+    A holder that claims one key several times in one mode is named once, with the claim that ends last.
+    """
+    if not claims:
         return ()
-    claimed = Claims(against)
+    claimed = Claims(claims)
     found = (_conflict(key, held, claim) for key in keys for held, claim in claimed.overlapping(key))
     named: dict[tuple[str, str, str, Mode, bool], Conflict] = {}
     for each in found:
@@ -161,6 +176,16 @@ def conflicts(
 def stands_against(claim: Lease | Waiter, mode: Mode, holder: str) -> bool:
     """Whether a claim excludes that `holder` has an overlapping key in `mode`."""
     return claim.holder != holder and not are_compatible(claim.mode, mode)
+
+
+def shares_slots(claim: Lease | Waiter, wanted: Lease | Waiter) -> bool:
+    """Whether both count among the same slots of the same key: then only their number matters."""
+    return 0 < claim.slots == wanted.slots and claim.keys == wanted.keys
+
+
+def divides_otherwise(claim: Lease | Waiter, wanted: Lease | Waiter) -> bool:
+    """Whether both count slots of the same key, but not the same number of them."""
+    return 0 < claim.slots != wanted.slots > 0 and claim.keys == wanted.keys
 
 
 def _conflict(key: Key, held: Key, claim: Lease | Waiter) -> Conflict:

@@ -13,14 +13,15 @@ from commonhold.kernel.events import (
     LeaseReleased,
     LeaseRenewed,
     Leaving,
+    ValuePut,
     WaiterLeft,
     WaiterSeen,
 )
 from commonhold.kernel.keys import canonical
-from commonhold.kernel.lease import Claims, Lease, Waiter, stands_against
+from commonhold.kernel.lease import Claims, Lease, Waiter, divides_otherwise, shares_slots, stands_against
 from commonhold.kernel.partial_work import PartialWork
 from commonhold.kernel.projection import Change, changed_lease
-from commonhold.kernel.values import Value
+from commonhold.kernel.values import Value, result_key
 from commonhold.kernel.write_slots import is_for_slots
 
 ENDED_BESIDE: Final = 16
@@ -103,14 +104,31 @@ class Turn:
         self.shifted |= dict.fromkeys(holders)
         self._has_room = True
 
-    def grant(self, lease: Lease, replaces: str | None = None) -> None:
-        """Begin a lease, which has the next event's number as its fence; it takes the place of `replaces`."""
+    def grant(self, lease: Lease, replaces: str | None = None) -> Lease:
+        """Begin a lease, which has the next event's number as its fence; it takes the place of `replaces`.
+
+        Return it, with the lowest free slot if it counts among slots.
+        """
+        if lease.slots:
+            lease = replace(lease, slot=self._free_slot(lease))
         self.leases[lease.id] = lease
         self.waiters.pop(lease.id, None)
         self.events.append(LeaseGranted(lease))
         replaced = self.leases.get(replaces) if replaces else None
         if replaced is not None and replaced.holder == lease.holder:
             self.end(replaced, LeaseReleased(lease.holder, replaced.id))
+        return lease
+
+    def _free_slot(self, wanted: Lease) -> int:
+        taken = {lease.slot for lease in self.leases.values() if shares_slots(lease, wanted)}
+        return next(slot for slot in range(1, wanted.slots + 1) if slot not in taken)
+
+    def finish(self, lease: Lease, result: str) -> None:
+        """Keep the result of work that is done once for all; end its lease, and the wait of all that want to do it."""
+        self.events.append(ValuePut(lease.holder, result_key(lease.keys[0]), result))
+        for waiter in [each for each in self.waiters.values() if each.is_once and each.keys == lease.keys]:
+            self.leave(waiter, Leaving.DONE)
+        self.end(lease, LeaseReleased(lease.holder, lease.id))
 
     def queue(self, waiter: Waiter) -> None:
         """Give somebody a place in line."""
@@ -140,7 +158,16 @@ class Turn:
         """Return the claims that a waiter waits for: leases of others, and waiters ahead of it in line."""
         ahead = (each for each in self.waiters.values() if each.number < waiter.number)
         claims: tuple[Lease | Waiter, ...] = (*self.leases.values(), *self._not_waiting_for(waiter.holder, ahead))
-        return [claim for claim in claims if is_in_the_way(claim, waiter)]
+        in_the_way = [claim for claim in claims if is_in_the_way(claim, waiter)]
+        if not waiter.slots:
+            return in_the_way
+        sharing = [claim for claim in claims if shares_slots(claim, waiter)]
+        return in_the_way + (sharing if len(sharing) >= waiter.slots else [])
+
+    def dividing_otherwise(self, waiter: Waiter) -> list[Lease | Waiter]:
+        """Return the claims that count the slots of the same key, but another number of them."""
+        claims: tuple[Lease | Waiter, ...] = (*self.leases.values(), *self.waiters.values())
+        return [claim for claim in claims if divides_otherwise(claim, waiter)]
 
     def _not_waiting_for(self, holder: str, waiters: Iterable[Waiter]) -> Iterator[Waiter]:
         """Those waiters that wait for no lease of `holder`: to stand behind one that does would be a deadlock."""
@@ -157,20 +184,25 @@ class Turn:
 
     def _is_free(self, waiter: Waiter, claims: Claims) -> bool:
         mine = [lease for lease in self.leases.values() if lease.holder == waiter.holder]
-        return not any(
-            stands_against(claim, waiter.mode, waiter.holder)
-            and not (isinstance(claim, Waiter) and any(is_in_the_way(lease, claim) for lease in mine))
-            for key in waiter.keys
-            for _, claim in claims.overlapping(canonical(key))
-        )
+        slots_left = waiter.slots
+        for key in waiter.keys:
+            for _, claim in claims.overlapping(canonical(key)):
+                is_sharing = shares_slots(claim, waiter)
+                if not is_sharing and not stands_against(claim, waiter.mode, waiter.holder):
+                    continue
+                if isinstance(claim, Waiter) and any(is_in_the_way(lease, claim) for lease in mine):
+                    continue
+                slots_left -= 1
+                if not is_sharing or not slots_left:
+                    return False
+        return True
 
     def _grant(self, waiter: Waiter) -> Lease:
         lease = _unclaimed(waiter, self.next_sequence, self.now)
         replaced = self.leases.get(waiter.replaces or "")
         if replaced is not None and _is_upgrade(waiter, replaced):
             lease = _upgraded(lease, replaced, self.now)
-        self.grant(lease, waiter.replaces)
-        return lease
+        return self.grant(lease, waiter.replaces)
 
 
 def _number(waiter: Waiter) -> int:
@@ -191,6 +223,8 @@ def _unclaimed(waiter: Waiter, fence: int, now: Now) -> Lease:
         deadline=deadline(now, waiter.patience_seconds),
         ttl_seconds=waiter.ttl_seconds,
         is_claimed=False,
+        slots=waiter.slots,
+        is_once=waiter.is_once,
     )
 
 
@@ -219,6 +253,8 @@ def is_short(lease: Lease, now: Now) -> bool:
 
 def is_in_the_way(claim: Lease | Waiter, waiter: Waiter) -> bool:
     """Whether a waiter cannot have its keys while the other has its own."""
+    if shares_slots(claim, waiter):
+        return False
     return stands_against(claim, waiter.mode, waiter.holder) and any(
         claim.covering(canonical(key)) for key in waiter.keys
     )

@@ -29,12 +29,19 @@ class Queued:
 class Denied:
     """Nothing was granted: every conflict is named.
 
-    `code` is LOCK_CONFLICT, DEADLOCK if waiting would never end, or ID_IN_USE if the lease id belongs to another
-    request.
+    `code` is LOCK_CONFLICT, DEADLOCK if waiting would never end, SLOTS_DIFFER if the key is divided into another number
+    of slots, or ID_IN_USE if the lease id belongs to another request.
     """
 
     conflicts: tuple[Conflict, ...]
     code: Refusal = Refusal.LOCK_CONFLICT
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """The work is done already, once for all; `value` is its result."""
+
+    value: Value
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +88,10 @@ class HandedOver:
 
 @dataclass(frozen=True, slots=True)
 class NotHeld:
-    """The caller does not hold that lease. `code` is `LEASE_LOST` or `NOT_HOLDER`; `why` is a sentence."""
+    """The caller cannot do that with the lease; `why` is a sentence.
+
+    `code` is `LEASE_LOST`, `NOT_HOLDER`, or `NOT_ONCE` if a result was given for a lease that keeps none.
+    """
 
     code: Refusal
     lease_id: str
@@ -123,6 +133,7 @@ Outcome = (
     Granted
     | Queued
     | Denied
+    | Done
     | Renewed
     | Released
     | Cancelled

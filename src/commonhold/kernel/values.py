@@ -7,6 +7,8 @@ from commonhold.kernel.errors import Code, InputError, UsageError
 
 MAX_VALUE_LENGTH: Final = 65536
 MAX_NUMBER: Final = 2**63
+RESULTS: Final = "once"
+"""The scheme of the keys whose values are the results of work that is done once for all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +31,11 @@ class Version:
 
     key: str
     version: int
+
+
+def result_key(key: str) -> str:
+    """The key that carries the result of the work on `key` which is done once for all."""
+    return f"{RESULTS}:{key}"
 
 
 def check_value(text: str | None) -> str | None:

@@ -9,7 +9,8 @@ class AcquireOptions(TypedDict, total=False):
     `patience_seconds`: take a place in line if the keys are not free, and keep it that long. `ticket`: the place that
     this session has already. `replaces`: a lease of this session that ends with the grant, for an upgrade.
     `hold_seconds`: how long a daemon may delay its answer while this session is in line; without a daemon the answer is
-    immediate.
+    immediate. `slots`: how many leases of the one key may exist at once. `once`: the work on the one key is done once
+    for all, by one holder at a time, until one releases it with a result, which all that ask later are given.
     """
 
     acquisition_id: str | None
@@ -18,3 +19,5 @@ class AcquireOptions(TypedDict, total=False):
     ticket: str | None
     replaces: str | None
     hold_seconds: float | None
+    slots: int
+    once: bool

@@ -24,6 +24,7 @@ from commonhold.kernel.outcomes import (
 from commonhold.kernel.ports import Registry
 from commonhold.kernel.refusals import Refusal
 from commonhold.kernel.texts import short_name, short_names
+from commonhold.kernel.values import Value
 from commonhold.leases.requests import AcquireRequest
 
 
@@ -78,11 +79,18 @@ def queued(outcome: Queued, request: AcquireRequest, estimated_wait_seconds: flo
     )
 
 
+def done(value: Value, request: AcquireRequest) -> AcquireAnswer:
+    """Return the answer for work that is done already, with its result."""
+    return AcquireAnswer("done", result=replace(value, key=request.keys[0]))
+
+
 def denied(outcome: Denied, request: AcquireRequest, held: Sequence[Lease]) -> AcquireAnswer:
     """Return the conflicting leases, and the next step; `held` are the leases that the holder already has."""
     if outcome.code is Refusal.DEADLOCK and held:
         why = "they wait for what you hold: release it, let them finish, then acquire all that you need in one call"
         step = Next("release", {"lease_id": held[-1].id}, why)
+    elif outcome.code is Refusal.SLOTS_DIFFER:
+        step = Next("leases", {}, "see how many slots its holders share the key in, then ask with the same number")
     else:
         step = ask_again(request.keys, request.task, outcome.conflicts, **_options(request))
     return AcquireAnswer("denied", conflicts=outcome.conflicts, next=step, code=outcome.code)
@@ -94,6 +102,8 @@ def _options(request: AcquireRequest) -> dict[str, object]:
         "mode": None if request.mode is Mode.EXCLUSIVE else request.mode.value,
         "ttl_seconds": None if request.ttl_seconds == DEFAULT_TTL_SECONDS else request.ttl_seconds,
         "replaces": request.replaces,
+        "slots": request.slots or None,
+        "once": request.once or None,
     }
 
 
@@ -140,11 +150,14 @@ def _not_held(registry: Registry, asker: str, outcome: NotHeld) -> LeaseAnswer:
         events = [recorded.event for recorded in view.events(lease_id=outcome.lease_id)]
     heirs = [event.to for event in events if isinstance(event, LeaseHandedOver)]
     begun = next((event for event in events if isinstance(event, LeaseGranted)), None)
-    if begun is None or asker not in (begun.lease.holder, *heirs) or outcome.code is Refusal.NOT_HOLDER:
+    if outcome.code is Refusal.NOT_ONCE:
+        step = Next("release", {"lease_id": outcome.lease_id}, "release it without a result")
+    elif begun is None or asker not in (begun.lease.holder, *heirs) or outcome.code is Refusal.NOT_HOLDER:
         step = Next("leases", {}, "see which leases are yours")
     else:
         why = "acquire the keys again, and read the regions again before you write"
-        step = Next.acquire(begun.lease.keys, begun.lease.task, why)
+        counted = {"once": True} if begun.lease.is_once else {"slots": begun.lease.slots or None}
+        step = Next.acquire(begun.lease.keys, begun.lease.task, why, **counted)
     return LeaseAnswer("refused", None, outcome.code, _how_lost(outcome, events), step)
 
 

@@ -5,13 +5,16 @@ other event can close one, so none ever persists. The youngest waiter in it give
 wait-die scheme of Rosenkrantz, Stearns and Lewis (1978): the holder that has worked longest never does.
 """
 
-from commonhold.kernel.lease import Waiter
+from collections.abc import Collection
+
+from commonhold.kernel.lease import Lease, Waiter, shares_slots
 from commonhold.kernel.lease_table import Turn, is_in_the_way
 
 
 def victim(turn: Turn, waiter: Waiter) -> Waiter | None:
     """Return the waiter that must leave so that `waiter`, already in line, is in no cycle; None if it is in none."""
-    circle = _circle(turn, waiter)
+    blocked = _blocked(turn)
+    circle = _circle(turn, waiter, blocked) if waiter.holder in blocked else []
     return max(circle, key=lambda each: (_age(turn, each.holder), each.number)) if circle else None
 
 
@@ -25,8 +28,38 @@ def stuck(turn: Turn) -> Waiter | None:
     return next((loser for waiter in shifted if (loser := victim(turn, waiter))), None)
 
 
-def _circle(turn: Turn, start: Waiter) -> list[Waiter]:
-    """Return a cycle of waiters: each waits for the holder of the next, and the last for the holder of `start`."""
+def _blocked(turn: Turn) -> set[str]:
+    """Return the holders that may wait for ever: all that wait, unless some of them wait for slots.
+
+    Who waits for one of several slots needs only some of those ahead to finish. A holder is not blocked if each of its
+    waits ends once all holders that are not blocked have finished.
+    """
+    blocked = {waiter.holder for waiter in turn.waiters.values()}
+    if not any(waiter.slots for waiter in turn.waiters.values()):
+        return blocked
+    waits = [(waiter, turn.before(waiter)) for waiter in turn.waiters.values()]
+    while True:
+        staying = {waiter.holder for waiter, ahead in waits if _is_barred(waiter, ahead, blocked)}
+        if staying == blocked:
+            return blocked
+        blocked = staying
+
+
+def _is_barred(waiter: Waiter, ahead: Collection[Lease | Waiter], blocked: Collection[str]) -> bool:
+    """Whether a waiter is still not served when all those ahead have finished but the `blocked` holders.
+
+    A holder that waits for a slot beside its own ones is not barred by itself: another of its processes may release.
+    """
+    staying = [claim for claim in ahead if claim.holder in blocked and claim.holder != waiter.holder]
+    sharing = sum(shares_slots(claim, waiter) for claim in staying)
+    return sharing < len(staying) or sharing >= waiter.slots > 0
+
+
+def _circle(turn: Turn, start: Waiter, blocked: Collection[str]) -> list[Waiter]:
+    """Return a cycle of waiters: each waits for the holder of the next, and the last for the holder of `start`.
+
+    All of them are waiters of `blocked` holders.
+    """
     if not _is_waited_for(turn, start.holder):
         return []
     waits_of: dict[str, list[Waiter]] = {}
@@ -37,6 +70,8 @@ def _circle(turn: Turn, start: Waiter) -> list[Waiter]:
     while paths:
         path = paths.pop()
         for holder in dict.fromkeys(claim.holder for claim in turn.before(path[-1])):
+            if holder not in blocked or holder == path[-1].holder:
+                continue
             if holder == start.holder:
                 return path
             for waiter in waits_of.get(holder, ()):
@@ -52,10 +87,14 @@ def _is_waited_for(turn: Turn, holder: str) -> bool:
     leases = [lease for lease in turn.leases.values() if lease.holder == holder]
     mine = [place for place in places if place.holder == holder]
     return any(
-        any(is_in_the_way(lease, place) for lease in leases)
-        or any(each.number < place.number and is_in_the_way(each, place) for each in mine)
+        any(_may_delay(lease, place) for lease in leases)
+        or any(each.number < place.number and _may_delay(each, place) for each in mine)
         for place in places
     )
+
+
+def _may_delay(claim: Lease | Waiter, waiter: Waiter) -> bool:
+    return is_in_the_way(claim, waiter) or shares_slots(claim, waiter)
 
 
 def _age(turn: Turn, holder: str) -> int:

@@ -1,6 +1,6 @@
 """Decisions on leases: `decide(table, command, now)` gives the outcome and the events that make it so."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Generic, TypeVar
 
@@ -33,7 +33,7 @@ from commonhold.kernel.events import (
     WorkReviewed,
 )
 from commonhold.kernel.keys import Key, canonical
-from commonhold.kernel.lease import Conflict, Lease, Waiter, Wish, conflicts
+from commonhold.kernel.lease import Conflict, Lease, Waiter, Wish, conflicts, overlapping_claims, shares_slots
 from commonhold.kernel.lease_table import ENDED_BESIDE, LeaseTable, Turn
 from commonhold.kernel.modes import Mode
 from commonhold.kernel.outcomes import (
@@ -42,6 +42,7 @@ from commonhold.kernel.outcomes import (
     Broken,
     Cancelled,
     Denied,
+    Done,
     Granted,
     HandedOver,
     NotHeld,
@@ -55,7 +56,7 @@ from commonhold.kernel.outcomes import (
 )
 from commonhold.kernel.refusals import Refusal
 from commonhold.kernel.texts import short_name, short_names
-from commonhold.kernel.values import Value
+from commonhold.kernel.values import Value, result_key
 from commonhold.leases.deadlock import stuck, victim
 
 O_co = TypeVar("O_co", bound=Outcome, covariant=True)
@@ -93,23 +94,38 @@ def _settle(turn: Turn) -> None:
         turn.serve()
 
 
-def _acquire(turn: Turn, _: LeaseTable, command: Acquire) -> Granted | Queued | Denied | NotHeld:
-    if held := turn.leases.get(command.lease_id):
-        return _take(turn, held, command) if _is_same(held, command) else Denied((), Refusal.ID_IN_USE)
-    if waiting := turn.waiters.get(command.lease_id):
-        return _queued(turn, turn.see(waiting)) if _is_same(waiting, command) else Denied((), Refusal.ID_IN_USE)
+def _acquire(turn: Turn, table: LeaseTable, command: Acquire) -> Granted | Queued | Denied | NotHeld | Done:
+    known = turn.leases.get(command.lease_id) or turn.waiters.get(command.lease_id)
+    if known:
+        return _ask_again(turn, known, command)
+    if command.is_once and table.values:
+        return Done(table.values[0])
     if command.replaces and isinstance(lost := _held(turn, command.replaces, command.holder), NotHeld):
         return lost
-    if turn.is_free_of_others(command.holder):
+    return _begin(turn, command)
+
+
+def _ask_again(turn: Turn, known: Lease | Waiter, command: Acquire) -> Granted | Queued | Denied:
+    if not _is_same(known, command):
+        return Denied((), Refusal.ID_IN_USE)
+    return _take(turn, known, command) if isinstance(known, Lease) else _queued(turn, turn.see(known))
+
+
+def _begin(turn: Turn, command: Acquire) -> Granted | Queued | Denied:
+    if not command.slots and turn.is_free_of_others(command.holder):
         return _grant(turn, command)
     waiter = _waiter(turn, command)
+    if dividing := turn.dividing_otherwise(waiter):
+        return _deny(turn, waiter, Refusal.SLOTS_DIFFER, dividing)
     if not turn.before(waiter):
         return _grant(turn, command)
     return _deny(turn, waiter, Refusal.LOCK_CONFLICT) if command.patience_seconds is None else _wait(turn, command)
 
 
 def _is_same(known: Lease | Waiter, command: Acquire) -> bool:
-    return (known.holder, known.mode, known.keys) == (command.holder, command.mode, tuple(map(str, command.keys)))
+    keys = tuple(map(str, command.keys))
+    mine = (command.holder, command.mode, keys, command.slots, command.is_once)
+    return (known.holder, known.mode, known.keys, known.slots, known.is_once) == mine
 
 
 def _take(turn: Turn, lease: Lease, command: Acquire) -> Granted:
@@ -136,6 +152,8 @@ def _waiter(turn: Turn, command: Acquire) -> Waiter:
         patience_seconds=patience,
         ttl_seconds=command.ttl_seconds,
         replaces=command.replaces,
+        slots=command.slots,
+        is_once=command.is_once,
     )
 
 
@@ -153,20 +171,21 @@ def _grant(turn: Turn, command: Acquire) -> Granted:
         ttl_seconds=command.ttl_seconds,
         worktree=command.worktree,
         bases=command.bases,
+        slots=command.slots,
+        is_once=command.is_once,
     )
-    turn.grant(lease, command.replaces)
+    lease = turn.grant(lease, command.replaces)
     return Granted(lease, turn.wished(lease.holder))
 
 
-def _deny(turn: Turn, waiter: Waiter, code: Refusal) -> Denied:
-    found = _conflicts(turn, waiter)
+def _deny(turn: Turn, waiter: Waiter, code: Refusal, claims: Sequence[Lease | Waiter] | None = None) -> Denied:
+    found = _conflicts(waiter, turn.before(waiter) if claims is None else claims)
     turn.events.append(LeaseDenied(waiter.holder, waiter.task, waiter.keys, waiter.mode, found))
     return Denied(found, code)
 
 
-def _conflicts(turn: Turn, waiter: Waiter) -> tuple[Conflict, ...]:
-    keys = map(canonical, waiter.keys)
-    return conflicts(keys, waiter.mode, waiter.holder, turn.before(waiter), turn.now)
+def _conflicts(waiter: Waiter, claims: Sequence[Lease | Waiter]) -> tuple[Conflict, ...]:
+    return overlapping_claims(map(canonical, waiter.keys), claims)
 
 
 def _wait(turn: Turn, command: Acquire) -> Granted | Queued | Denied:
@@ -197,8 +216,9 @@ def _losers(turn: Turn, waiter: Waiter) -> list[Waiter] | None:
 
 
 def _queued(turn: Turn, waiter: Waiter) -> Queued:
-    ahead = sum(isinstance(claim, Waiter) for claim in turn.before(waiter))
-    return Queued(waiter, ahead + 1, _conflicts(turn, waiter))
+    claims = turn.before(waiter)
+    ahead = sum(isinstance(claim, Waiter) for claim in claims)
+    return Queued(waiter, ahead + 1, _conflicts(waiter, claims))
 
 
 def _held(turn: Turn, lease_id: str, holder: str) -> Lease | NotHeld:
@@ -228,13 +248,18 @@ def _renew(turn: Turn, _: LeaseTable, command: Renew) -> Renewed | NotHeld:
 
 def _release(turn: Turn, _: LeaseTable, command: Release) -> Released | Cancelled | NotHeld:
     waiter = turn.waiters.get(command.lease_id)
-    if waiter is not None and waiter.holder == command.holder:
+    if waiter is not None and waiter.holder == command.holder and command.result is None:
         turn.leave(waiter, Leaving.CANCELLED)
         return Cancelled(waiter)
     held = _held(turn, command.lease_id, command.holder)
     if isinstance(held, NotHeld):
         return held
-    turn.end(held, LeaseReleased(held.holder, held.id))
+    if command.result is None:
+        turn.end(held, LeaseReleased(held.holder, held.id))
+    elif held.is_once:
+        turn.finish(held, command.result)
+    else:
+        return NotHeld(Refusal.NOT_ONCE, held.id, f"the lease {held.id} keeps no result: it is not for work done once")
     return Released(held)
 
 
@@ -258,7 +283,7 @@ def _hand_over(turn: Turn, _: LeaseTable, command: HandOver) -> HandedOver | Not
     held = _held(turn, command.lease_id, command.holder)
     if isinstance(held, NotHeld):
         return held
-    others = [lease for lease in turn.leases.values() if lease.id != held.id]
+    others = [lease for lease in turn.leases.values() if lease.id != held.id and not shares_slots(lease, held)]
     if found := conflicts(map(canonical, held.keys), held.mode, command.to, others, turn.now):
         return Denied(found)
     return HandedOver(turn.change(held, LeaseHandedOver(held.holder, held.id, command.to)))
@@ -277,7 +302,7 @@ def _put(turn: Turn, table: LeaseTable, command: Put) -> Stored | NotStored:
 
 def _why_not_authorised(turn: Turn, command: Put) -> NotStored | None:
     mine = [lease for lease in turn.leases.values() if lease.holder == command.holder and lease.covers(command.key)]
-    held = [lease for lease in mine if lease.mode is Mode.EXCLUSIVE]
+    held = [lease for lease in mine if lease.mode is Mode.EXCLUSIVE and lease.slots <= 1]
     if command.fence is not None and command.fence not in {lease.fence for lease in held}:
         by = short_name(command.holder)
         why = f"no live exclusive lease of {by} with the fence {command.fence} covers {command.key}"
@@ -350,5 +375,16 @@ def keys_of(command: Command[Any]) -> tuple[Key, ...]:
             return command.keys
         case Put():
             return (command.key,)
+        case _:
+            return ()
+
+
+def value_keys_of(command: Command[Any]) -> tuple[str, ...]:
+    """The keys whose values a command needs to see."""
+    match command:
+        case Put():
+            return (str(command.key), *(read.key for read in command.reads))
+        case Acquire(is_once=True):
+            return (result_key(str(command.keys[0])),)
         case _:
             return ()

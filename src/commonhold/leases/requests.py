@@ -5,7 +5,8 @@ from typing import Final
 
 from commonhold.kernel import texts
 from commonhold.kernel.errors import Code, UsageError
-from commonhold.kernel.lease import DEFAULT_TTL_SECONDS, check_ttl
+from commonhold.kernel.keys import FILE, parse
+from commonhold.kernel.lease import DEFAULT_TTL_SECONDS, MAX_SLOTS, check_ttl
 from commonhold.kernel.modes import Mode
 
 MAX_KEYS: Final = 1000
@@ -17,7 +18,9 @@ class AcquireRequest:
     """A request for one lease on all of `keys`, in any form.
 
     With `patience_seconds` it takes a place in line if the keys are not free, and keeps it for that long; another
-    request with the `ticket` of the answer extends it. `replaces` is a lease that ends with the grant.
+    request with the `ticket` of the answer extends it. `replaces` is a lease that ends with the grant. With `slots` it
+    is for one of that many slots of its only key (0: for all of it). With `once` it is for work that is done once for
+    all.
     """
 
     holder: str
@@ -30,6 +33,8 @@ class AcquireRequest:
     patience_seconds: float | None = None
     ticket: str | None = field(default=None, repr=False)  # the request is the same, whatever its ticket
     replaces: str | None = None
+    slots: int = 0
+    once: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,11 +49,12 @@ class RenewRequest:
 
 @dataclass(frozen=True, slots=True)
 class ReleaseRequest:
-    """A request to give up a lease or a place in line."""
+    """A request to give up a lease or a place in line; `result` is that of work which is done once."""
 
     holder: str
     lease_id: str
     request_id: str | None = None
+    result: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +104,25 @@ def check(request: AcquireRequest) -> None:
             f"{len(request.keys)} keys were named; a lease is on 1 to {MAX_KEYS}",
             hint="name what you want to change; lease a folder or a file to cover many regions at once",
         )
+    if request.slots or request.once:
+        _check_counted(request)
+
+
+def _check_counted(request: AcquireRequest) -> None:
+    """Check a request for a slot, or for work that is done once."""
+    what = "work that is done once" if request.once else "a slot"
+    if request.slots and request.once:
+        why, hint = "slots and once exclude each other", "once is for one holder at a time: leave the slots out"
+    elif not 0 <= request.slots <= MAX_SLOTS:
+        why, hint = f"a key cannot have {request.slots} slots", f"give a number from 1 to {MAX_SLOTS}"
+    elif len(request.keys) > 1 or parse(request.keys[0]).scheme == FILE:
+        why = f"{what} belongs to one key that is not a file"
+        hint = "name one key such as gpu:box or migration:42, and lease files by a request of their own"
+    elif request.mode is not Mode.EXCLUSIVE or request.replaces:
+        why, hint = f"{what} is always exclusive and replaces no lease", "leave mode and replace out"
+    else:
+        return
+    raise UsageError(Code.USAGE, why, hint=hint)
 
 
 def check_reason(text: str, what: str) -> str:

@@ -14,14 +14,15 @@ from commonhold.kernel.keys import FILE, Key, canonical, file_key, overlaps, par
 from commonhold.kernel.lease import Base, Lease, Waiter, check_ttl
 from commonhold.kernel.lease_table import ENDED_BESIDE, is_short
 from commonhold.kernel.modes import Mode
-from commonhold.kernel.outcomes import Broken, Denied, Granted, NotHeld, Outcome, Queued
+from commonhold.kernel.outcomes import Broken, Denied, Done, Granted, NotHeld, Outcome, Queued
 from commonhold.kernel.pictures import Change
 from commonhold.kernel.ports import Ids, Once, Stamp
 from commonhold.kernel.refusals import Refusal
 from commonhold.kernel.unwritable import although_unwritable
+from commonhold.kernel.values import check_value
 from commonhold.kernel.write_slot_names import SCHEME
 from commonhold.leases.acquire_options import AcquireOptions
-from commonhold.leases.answers import Changed, denied, granted, lease_answer, queued, wishes
+from commonhold.leases.answers import Changed, denied, done, granted, lease_answer, queued, wishes
 from commonhold.leases.decision_log import log_acquire, log_lease
 from commonhold.leases.idempotency import once
 from commonhold.leases.key_history import changes_on
@@ -184,6 +185,8 @@ class Leases:
             replaces=request.replaces,
             worktree=self._name if resolved.bases else "",
             bases=resolved.bases,
+            slots=1 if request.once else request.slots,
+            is_once=request.once,
         )
 
     def _resolve(self, texts_: Sequence[str]) -> _Resolved:
@@ -232,6 +235,8 @@ class Leases:
                 raise _of_another_wish(request.ticket or "")
             case Denied():
                 return denied(outcome, request, self.live(holder=request.holder))
+            case Done(value):
+                return done(value, request)
             case NotHeld():
                 why = "there is nothing to replace: acquire anew, and read again before you write"
                 step = Next.acquire(request.keys, request.task, why)
@@ -268,9 +273,16 @@ class Leases:
         request = RenewRequest(holder, lease_id, ttl_seconds, request_id)
         return self._change(request, Renew(lease_id, holder, ttl_seconds))
 
-    def release(self, holder: str, lease_id: str, request_id: str | None = None) -> LeaseAnswer:
-        """End a lease or a place in line. Refused for a lease that has already ended, or that another holder has."""
-        return self._change(ReleaseRequest(holder, lease_id, request_id), Release(lease_id, holder))
+    def release(
+        self, holder: str, lease_id: str, request_id: str | None = None, result: str | None = None
+    ) -> LeaseAnswer:
+        """End a lease or a place in line. Refused for a lease that has already ended, or that another holder has.
+
+        A `result` is kept for all that ask for the same work later; refused unless the lease was acquired with `once`.
+        Raises InputError `TEXT_INVALID` for a result that is too long or not UTF-8.
+        """
+        check_value(result)
+        return self._change(ReleaseRequest(holder, lease_id, request_id, result), Release(lease_id, holder, result))
 
     def break_(self, holder: str, lease_id: str, reason: str, request_id: str | None = None) -> LeaseAnswer:
         """Take a lease from its holder. The log keeps the author and the reason; unfinished work is kept for review."""

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from commonhold.kernel.answers import Next, PutAnswer
 from commonhold.kernel.changeset import Read
 from commonhold.kernel.commands import Put
-from commonhold.kernel.errors import Code, InputError
+from commonhold.kernel.errors import Code, InputError, UsageError
 from commonhold.kernel.keys import FILE, Key
 from commonhold.kernel.outcomes import NotStored, Stored
 from commonhold.kernel.policy import Policies, Policy
 from commonhold.kernel.ports import LeaseView, Registry
 from commonhold.kernel.refusals import Refusal
-from commonhold.kernel.values import Value, Version, check_number, check_value
+from commonhold.kernel.values import RESULTS, Value, Version, check_number, check_value
 from commonhold.leases.idempotency import once
 from commonhold.reads.reading import RegionReader
 
@@ -63,6 +63,12 @@ class Values:
         for number in (request.expected_version, request.fence or 0, *(read.version for read in request.reads)):
             check_number(number)
         key = self._free(request.key)
+        if key.scheme == RESULTS:
+            raise UsageError(
+                Code.USAGE,
+                f"{key} carries the result of work that was done once, which stays as it is",
+                hint="ask for new work under a new key: commonhold acquire --once KEY",
+            )
         command = Put(
             key=key,
             holder=request.holder,

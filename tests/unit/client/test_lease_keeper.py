@@ -11,8 +11,9 @@ from commonhold.client.acquisition import acquire
 from commonhold.client.effects import Call
 from commonhold.client.lease_keeper import MARGIN, LeaseHandle, begin, end, keep
 from commonhold.kernel.answers import AcquireAnswer, LeaseAnswer
-from commonhold.kernel.errors import Code, RefusedError, StoreError
+from commonhold.kernel.errors import Code, InputError, RefusedError, StoreError
 from commonhold.kernel.refusals import Refusal
+from commonhold.kernel.values import Value
 
 BUSY = StoreError(Code.STORE_BUSY, "no", hint="")
 
@@ -77,6 +78,26 @@ def test_a_denial_names_who_holds_what() -> None:
     assert caught.value.code is Code.LEASE_DENIED
     assert caught.value.fields == {"code": Refusal.LOCK_CONFLICT, "holders": "bob", "keys": "account:1"}
     assert caught.value.retryable
+
+
+def test_work_that_is_done_already_is_told_with_its_result() -> None:
+    answer = AcquireAnswer("done", result=Value("build:7", 3, "built", "bob", 1.5))
+    with pytest.raises(RefusedError, match="build:7 was done by bob") as caught:
+        Driver(service(lambda _: answer)).drive(begin(acquire("build:7", once=True)))
+    assert (caught.value.code, caught.value.fields["result"]) == (Code.ALREADY_DONE, "built")
+
+
+def test_a_result_goes_with_the_release() -> None:
+    calls = []
+    grip = LeaseHandle(lease(), asked_at=0.0)
+    for result in (None, "built"):
+        if result:
+            grip.finish(result)
+        steps = end(grip)
+        calls.append(next(steps))
+    assert calls == [Call("release", ("lease-1",)), Call("release", ("lease-1",), {"result": "built"})]
+    with pytest.raises(InputError, match="65536"):
+        grip.finish("a" * 65537)
 
 
 def test_a_denial_without_conflicts_says_what_is_known() -> None:

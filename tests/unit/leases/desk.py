@@ -11,12 +11,12 @@ from commonhold.kernel.keys import Key, canonical
 from commonhold.kernel.lease import Lease, Waiter
 from commonhold.kernel.lease_table import LeaseTable
 from commonhold.kernel.modes import Mode
-from commonhold.kernel.outcomes import Denied, Granted, NotHeld, NotStored, Outcome, Queued, Stored
+from commonhold.kernel.outcomes import Denied, Done, Granted, NotHeld, NotStored, Outcome, Queued, Stored
 from commonhold.kernel.projection import State, apply
 from commonhold.leases.decide import decide
 
 T = TypeVar("T", bound=Outcome)
-Answer = Granted | Queued | Denied | NotHeld
+Answer = Granted | Queued | Denied | NotHeld | Done
 PATIENCE = 30.0
 A, B, C, D, E = (canonical(f"file:{name}.py") for name in "abcde")
 SHARED, EXCLUSIVE, UPGRADABLE = Mode.SHARED, Mode.EXCLUSIVE, Mode.UPGRADABLE

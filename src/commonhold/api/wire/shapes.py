@@ -39,7 +39,8 @@ if TYPE_CHECKING:
 def lease(value: Lease) -> Json:
     """One lease. `claimed` is false until the waiter has taken it; `wish` is the last request for it, with its reason.
 
-    `writing`: it is a write slot, held only while a file is being written.
+    `writing`: it is a write slot, held only while a file is being written. `slot` is its number among the `slots` of
+    the key; both are null for a lease on all of it. `once`: it is for work that is done once for all.
     """
     return {
         "id": value.id,
@@ -53,6 +54,9 @@ def lease(value: Lease) -> Json:
         "granted_at": instant(value.granted_at),
         "expires_at": instant(value.deadline.wall),
         "ttl_seconds": value.ttl_seconds,
+        "slots": value.slots or None,
+        "slot": value.slot or None,
+        "once": value.is_once,
         "claimed": value.is_claimed,
         "wish": _plain(value.wish) if value.wish else None,
     }
@@ -106,6 +110,7 @@ def acquire(answer: AcquireAnswer) -> Json:
         **seen(answer.regions),
         "changed": [change(each) for each in answer.changed],
         "values": [value(each) for each in answer.values],
+        "result": value(answer.result) if answer.result else None,
         "notices": list(answer.notices),
         "next": next_call(answer.next),
     }

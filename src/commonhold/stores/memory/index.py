@@ -6,7 +6,7 @@ from itertools import islice
 from typing import Any, Final, Self
 
 from commonhold.kernel.clock import Now
-from commonhold.kernel.commands import Command, Put, RecordPartialWork, Review
+from commonhold.kernel.commands import Command, RecordPartialWork, Review
 from commonhold.kernel.events import (
     Event,
     LeaseBroken,
@@ -31,7 +31,7 @@ from commonhold.kernel.lease_table import LeaseTable
 from commonhold.kernel.partial_work import PartialWork
 from commonhold.kernel.projection import Change, changed_lease, leaves_work, partial_work
 from commonhold.kernel.values import Value
-from commonhold.leases.decide import keys_of, most_ended_beside
+from commonhold.leases.decide import keys_of, most_ended_beside, value_keys_of
 from commonhold.stores.memory.deadlines import Deadlines
 from commonhold.stores.memory.places import Places
 
@@ -106,7 +106,7 @@ class LeaseIndex:
             self._of_ids(ids),
             self.next_sequence,
             tuple(self._waiters.values()),
-            self._values_for(command) if isinstance(command, Put) else (),
+            self._values_of(value_keys_of(command)),
             self._lost.get(lease_id) if isinstance(command, RecordPartialWork) else None,
             self._works.get(lease_id) if isinstance(command, Review) else None,
         )
@@ -121,9 +121,8 @@ class LeaseIndex:
         found.sort(key=_fence)
         return tuple(found)
 
-    def _values_for(self, command: Put) -> tuple[Value, ...]:
-        keys = dict.fromkeys((str(command.key), *(read.key for read in command.reads)))
-        return tuple(self._values[key] for key in keys if key in self._values)
+    def _values_of(self, keys: Iterable[str]) -> tuple[Value, ...]:
+        return tuple(self._values[key] for key in dict.fromkeys(keys) if key in self._values)
 
     def leases(self) -> tuple[Lease, ...]:
         """All leases, oldest first."""

@@ -3,13 +3,13 @@
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any, Final
 
-from commonhold.kernel.commands import Command, Put, RecordPartialWork, Review
+from commonhold.kernel.commands import Command, RecordPartialWork, Review
 from commonhold.kernel.keys import Key, canonical
 from commonhold.kernel.lease import Lease, Waiter
 from commonhold.kernel.lease_table import LeaseTable
 from commonhold.kernel.partial_work import PartialWork
 from commonhold.kernel.values import Value
-from commonhold.leases.decide import keys_of, most_ended_beside
+from commonhold.leases.decide import keys_of, most_ended_beside, value_keys_of
 from commonhold.stores import codec
 from commonhold.stores.postgres.link import Rows
 from commonhold.stores.postgres.names import Names
@@ -33,9 +33,9 @@ def questions(names: Names, command: Command[Any], *, instant: float | None, ske
         yield near(names, keys_of(command), ids=ids, holders=[command.holder], instant=instant, skew=skew)
     else:
         yield near(names, keys_of(command), ids=ids)
+    if keys := value_keys_of(command):
+        yield "values", {"keys": list(keys)}
     match command:
-        case Put():
-            yield "values", {"keys": [str(command.key), *(read.key for read in command.reads)]}
         case RecordPartialWork():
             yield "lost_by_id", {"lease_id": command.lease_id}
         case Review():

@@ -19,9 +19,20 @@ local function any_overlap(left, right)
   return false
 end
 
+-- Whether both count slots of the same key, of which each has only one: `same` says whether they must count as many.
+local function are_of_slots(claim, other, same)
+  local are_counted = claim.slots > 0 and other.slots > 0 and (claim.slots == other.slots) == same
+  return are_counted and claim.keys[1].text == other.keys[1].text
+end
+
+-- Whether both count among the same slots of the same key: then only their number matters.
+local function shares_slots(claim, other)
+  return are_of_slots(claim, other, true)
+end
+
 -- Whether a waiter cannot have its keys while the other has its own.
 local function is_in_the_way(claim, waiter)
-  return stands_against(claim, waiter.mode, waiter.holder) and any_overlap(claim.keys, waiter.keys)
+  return not shares_slots(claim, waiter) and stands_against(claim, waiter.mode, waiter.holder) and any_overlap(claim.keys, waiter.keys)
 end
 
 local function leases_of(name)
@@ -46,17 +57,42 @@ end
 
 -- What stands between a waiter and its lease: leases of others, and those before it in line.
 local function before(waiter)
-  local found = {}
+  local found, sharing = {}, {}
+  local function look_at(claim)
+    if is_in_the_way(claim, waiter) then
+      found[#found + 1] = claim
+    elseif shares_slots(claim, waiter) then
+      sharing[#sharing + 1] = claim
+    end
+  end
   for _, lease in ipairs(leases) do
-    if not lease.has_ended and is_in_the_way(lease, waiter) then
-      found[#found + 1] = lease
+    if not lease.has_ended then
+      look_at(lease)
     end
   end
   local mine = #waiters > 0 and leases_of(waiter.holder)
   for _, other in ipairs(waiters) do
     local is_ahead = not other.has_ended and other.number < waiter.number
-    if is_ahead and is_in_the_way(other, waiter) and not waits_for_any(other, mine) then
-      found[#found + 1] = other
+    if is_ahead and not waits_for_any(other, mine) then
+      look_at(other)
+    end
+  end
+  if #sharing >= waiter.slots then
+    for _, claim in ipairs(sharing) do
+      found[#found + 1] = claim
+    end
+  end
+  return found
+end
+
+-- The claims that count the slots of the same key, but another number of them.
+local function dividing_otherwise(waiter)
+  local found = {}
+  for _, claims in ipairs({ leases, waiters }) do
+    for _, claim in ipairs(claims) do
+      if not claim.has_ended and are_of_slots(claim, waiter, false) then
+        found[#found + 1] = claim
+      end
     end
   end
   return found
@@ -139,14 +175,12 @@ local function conflict_json(key, held, claim)
   )
 end
 
--- JSON of what stands against somebody having `keys` in `mode`, up to a limit, and whose it is. A holder that claims one
--- key several times in one mode is named once, with the claim that ends last.
-local function conflicts(keys, mode, name, claims)
+-- JSON of the claims that overlap `keys`, up to a limit, and whose they are. A holder that claims one key several times
+-- in one mode is named once, with the claim that ends last.
+local function overlapping_claims(keys, claims)
   local index, named, at = new_index(), {}, {}
   for _, claim in ipairs(claims) do
-    if not claim.has_ended and stands_against(claim, mode, name) then
-      add_to(index, claim)
-    end
+    add_to(index, claim)
   end
   for _, key in ipairs(keys) do
     for _, entry in ipairs(overlapping(index, key)) do
@@ -167,4 +201,15 @@ local function conflicts(keys, mode, name, claims)
     holders[number] = each.claim.holder
   end
   return found, holders
+end
+
+-- The same of those that stand against somebody having `keys` in `mode`.
+local function conflicts(keys, mode, name, claims)
+  local against = {}
+  for _, claim in ipairs(claims) do
+    if not claim.has_ended and stands_against(claim, mode, name) then
+      against[#against + 1] = claim
+    end
+  end
+  return overlapping_claims(keys, against)
 end

@@ -29,17 +29,30 @@ local function extended(path, waiter)
   return longer
 end
 
+local function may_delay(claim, waiter)
+  return is_in_the_way(claim, waiter) or shares_slots(claim, waiter)
+end
+
+local function may_delay_any(mine, waiter)
+  for _, lease in ipairs(mine) do
+    if may_delay(lease, waiter) then
+      return true
+    end
+  end
+  return false
+end
+
 -- Whether anybody may wait for a holder: most who begin to wait have nothing that others want.
 local function is_waited_for(name)
   local mine = leases_of(name)
   for _, waiter in ipairs(waiters) do
     if not waiter.has_ended then
-      if waits_for_any(waiter, mine) then
+      if may_delay_any(mine, waiter) then
         return true
       end
       for _, other in ipairs(waiters) do
         local is_ahead = other.holder == name and not other.has_ended and other.number < waiter.number
-        if is_ahead and is_in_the_way(other, waiter) then
+        if is_ahead and may_delay(other, waiter) then
           return true
         end
       end
@@ -48,19 +61,61 @@ local function is_waited_for(name)
   return false
 end
 
+-- Whether a waiter is still not served when all before it have finished but the `blocked` holders. Who waits for a slot
+-- beside its own ones is not barred by itself: another of its processes may release.
+local function is_barred(waiter, blocked)
+  local staying, sharing = 0, 0
+  for _, claim in ipairs(before(waiter)) do
+    if blocked[claim.holder] and claim.holder ~= waiter.holder then
+      staying = staying + 1
+      sharing = sharing + (shares_slots(claim, waiter) and 1 or 0)
+    end
+  end
+  return sharing < staying or (waiter.slots > 0 and sharing >= waiter.slots)
+end
+
+-- The holders that may wait for ever: all that wait, unless some wait for slots, of which a few suffice to become free.
+-- A holder is not blocked if each of its waits ends once all holders that are not blocked have finished.
+local function blocked_holders()
+  local blocked, has_slots = {}, false
+  for _, waiter in ipairs(waiters) do
+    if not waiter.has_ended then
+      blocked[waiter.holder] = true
+      has_slots = has_slots or waiter.slots > 0
+    end
+  end
+  local has_changed = has_slots
+  while has_changed do
+    local staying = {}
+    for _, waiter in ipairs(waiters) do
+      if not waiter.has_ended and is_barred(waiter, blocked) then
+        staying[waiter.holder] = true
+      end
+    end
+    has_changed = false
+    for name in pairs(blocked) do
+      has_changed = has_changed or not staying[name]
+    end
+    blocked = staying
+  end
+  return blocked
+end
+
 -- Waiters of which each waits for the holder of the next, the last for the holder of `start`; nil where there is none.
 local function circle(start)
-  if not is_waited_for(start.holder) then
+  local blocked = blocked_holders()
+  if not blocked[start.holder] or not is_waited_for(start.holder) then
     return nil
   end
   local waits_of, paths, seen = waiters_by_holder(), { { start } }, { [start.id] = true }
   while #paths > 0 do
     local path = table.remove(paths)
     for _, name in ipairs(holders_before(path[#path])) do
-      if name == start.holder then
+      local is_blocked = blocked[name] and name ~= path[#path].holder
+      if is_blocked and name == start.holder then
         return path
       end
-      for _, waiter in ipairs(waits_of[name] or {}) do
+      for _, waiter in ipairs(is_blocked and waits_of[name] or {}) do
         if not seen[waiter.id] then
           seen[waiter.id] = true
           paths[#paths + 1] = extended(path, waiter)

@@ -41,6 +41,8 @@ local function is_same(known)
   local mine, theirs = key_texts(known.keys), key_texts(command.keys)
   return known.holder == holder
     and known.mode == command.mode
+    and known.slots == command.slots
+    and known.is_once == command.is_once
     and #mine == #theirs
     and table.concat(mine, "\n") == table.concat(theirs, "\n")
 end
@@ -76,6 +78,8 @@ local function new_waiter()
     task = command.task,
     mode = command.mode,
     keys = command.keys,
+    slots = command.slots,
+    is_once = command.is_once,
   }
 end
 
@@ -91,12 +95,12 @@ local function take(lease)
   return granted(lease)
 end
 
-local function conflicts_of(waiter)
-  return (conflicts(waiter.keys, waiter.mode, waiter.holder, before(waiter)))
+local function conflicts_of(waiter, claims)
+  return (overlapping_claims(waiter.keys, claims or before(waiter)))
 end
 
-local function deny(waiter, code)
-  local found, keys = conflicts_of(waiter), {}
+local function deny(waiter, code, claims)
+  local found, keys = conflicts_of(waiter, claims), {}
   for at, key in ipairs(waiter.keys) do
     keys[at] = text(key.text)
   end
@@ -165,6 +169,10 @@ function decisions.acquire()
   if known then
     return take_known(known)
   end
+  local done = command.is_once and redis.call("HGET", VALUES, RESULTS .. command.keys[1].text)
+  if done then
+    return "Done", ('{"value":%s}'):format(cmsgpack.unpack(done)[2])
+  end
   if replaces ~= "" then
     local _, refused = held(replaces)
     if refused then
@@ -172,6 +180,10 @@ function decisions.acquire()
     end
   end
   local waiter = new_waiter()
+  local dividing = dividing_otherwise(waiter)
+  if #dividing > 0 then
+    return deny(waiter, "SLOTS_DIFFER", dividing)
+  end
   if #before(waiter) == 0 then
     return granted(grant(new_lease(), replaces))
   end
@@ -230,7 +242,7 @@ end
 local function others_than(lease)
   local found = {}
   for _, each in ipairs(leases) do
-    if each ~= lease then
+    if each ~= lease and not shares_slots(each, lease) then
       found[#found + 1] = each
     end
   end

@@ -68,7 +68,10 @@ local wanted = command_name == "acquire"
     said = said,
   }
 
-if is_quiet and wanted and not named and replaces == "" then
+-- Slots are counted, those of the same holder too; and work that is done once may be done already.
+local is_counted = fixed and fixed:find(SLOTS, 1, true)
+
+if is_quiet and wanted and not named and replaces == "" and not is_counted then
   wanted.fence = sequence + 1
   local grant = lease_json(wanted, '{"lease":', "}")
   write_new_lease(wanted, "lease_granted", grant)

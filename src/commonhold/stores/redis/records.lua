@@ -22,6 +22,7 @@ local function packed_lease(lease)
     lease.wish,
     lease.entries,
     lease.said,
+    lease.slot or 0,
   })
 end
 
@@ -40,6 +41,7 @@ local function unpacked_lease(parts)
     wish = parts[11],
     entries = parts[12],
     said = parts[13],
+    slot = parts[14] or 0,
   }
 end
 
@@ -47,6 +49,7 @@ end
 -- `bases` and `wish` are JSON, too.
 local function lease_json(lease, before, after)
   local ends = seconds(lease.ends)
+  local slot = (lease.slot or 0) > 0 and string.format(',"slot":%d', lease.slot) or ""
   return before
     .. "{"
     .. lease.fixed
@@ -70,6 +73,7 @@ local function lease_json(lease, before, after)
     .. lease.bases
     .. ',"wish":'
     .. lease.wish
+    .. slot
     .. "}"
     .. after
 end

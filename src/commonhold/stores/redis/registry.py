@@ -119,7 +119,7 @@ class RedisRegistry:
     def execute(self, command: Command[T], once: Once | None = None) -> T:
         """Decide on a command, on the server."""
         asked = ("", "") if once is None else (request_field(command.holder, once), once.fingerprint)
-        told = (*asked, _NAMES[type(command)], *arguments(command))
+        told = (*asked, _name(command), *arguments(command))
         reply = self._server.run(
             _script(command),
             (micro(self._skew()), *self._seen.newest(), *told),
@@ -162,6 +162,12 @@ class RedisRegistry:
         """Close all connections."""
         self._server.close()
         self._seen.close()
+
+
+def _name(command: Command[Any]) -> str:
+    """Return the name of a command in the script. A release with a result is none that can be decided on quickly."""
+    is_finish = isinstance(command, Release) and command.result is not None
+    return "finish" if is_finish else _NAMES[type(command)]
 
 
 def _script(command: Command[Any]) -> Script:

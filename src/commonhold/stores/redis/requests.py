@@ -43,6 +43,8 @@ def _acquire(command: Acquire) -> Sequence[Argument]:
         "mode": command.mode,
         "keys": asked.keys,
         "patience": None if patience is None else micro(patience),
+        "slots": command.slots,
+        "is_once": command.is_once,
     }
     return (
         *_about(lease_id, command.holder, asked, said),
@@ -57,13 +59,15 @@ def _acquire(command: Acquire) -> Sequence[Argument]:
 
 def _fixed(command: Acquire, asked: "_Asked") -> bytes:
     """Return the fields of the future lease that never change, as JSON without its braces."""
-    fields = {
+    fields: dict[str, object] = {
         "id": command.lease_id,
         "task": command.task,
         "keys": asked.texts,
         "mode": command.mode,
         "acquisition_id": command.acquisition_id,
     }
+    if command.slots:
+        fields |= {"slots": command.slots, "is_once": command.is_once}
     return codec.encode(fields)[1:-1]
 
 
@@ -72,7 +76,9 @@ def _renew(command: Renew) -> Sequence[Argument]:
 
 
 def _release(command: Release | Renew) -> Sequence[Argument]:
-    return _about(command.lease_id, command.holder, _asked(command.holder))
+    result = getattr(command, "result", None)
+    said = None if result is None else {"result": codec.encode(result).decode()}
+    return _about(command.lease_id, command.holder, _asked(command.holder), said)
 
 
 def _hand_over(command: HandOver) -> Sequence[Argument]:

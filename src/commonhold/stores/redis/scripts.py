@@ -11,6 +11,7 @@ from commonhold.kernel.keys import HEADER
 from commonhold.kernel.lease import MAX_CONFLICTS
 from commonhold.kernel.lease_table import ENDED_BESIDE, SIGN_OF_LIFE
 from commonhold.kernel.modes import COMPATIBLE, Mode
+from commonhold.kernel.values import RESULTS
 from commonhold.kernel.write_slots import SCHEME
 from commonhold.stores.reset_events import ITSELF, REASON
 
@@ -53,6 +54,8 @@ _WORDS: Final[dict[str, str]] = {
     "ENDED_BESIDE": str(ENDED_BESIDE),
     "SIGN_OF_LIFE": str(SIGN_OF_LIFE),
     "KEYS_OF_SLOTS": f'\'"keys":["{SCHEME}:\'',
+    "SLOTS": "'\"slots\":'",
+    "RESULTS": f'"{RESULTS}:"',
     "MAX_CONFLICTS": str(MAX_CONFLICTS),
     "ITSELF": f'"{ITSELF}"',
     "REASON": f'"{REASON}"',

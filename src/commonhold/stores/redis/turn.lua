@@ -6,6 +6,7 @@ local command = cmsgpack.unpack(said)
 local function understand(claim)
   local claimed = cmsgpack.unpack(claim.said)
   claim.task, claim.mode, claim.keys = claimed.task, claimed.mode, claimed.keys
+  claim.slots, claim.is_once = claimed.slots or 0, claimed.is_once or false
 end
 
 local function is_older(left, right)
@@ -133,9 +134,26 @@ local function renew(lease, lasting, asked)
   record("lease_renewed", body:format(text(lease.holder), text(lease.id), deadline(lease.ends), time_to_live))
 end
 
--- Begin a lease, which has the next event's number as its fence; it takes the place of the one that it replaces.
+local function free_slot(wanted_lease)
+  local taken, slot = {}, 1
+  for _, lease in ipairs(leases) do
+    if not lease.has_ended and shares_slots(lease, wanted_lease) then
+      taken[lease.slot] = true
+    end
+  end
+  while taken[slot] do
+    slot = slot + 1
+  end
+  return slot
+end
+
+-- Begin a lease, which has the next event's number as its fence; it takes the place of the one that it replaces. If it
+-- counts among slots, it gets the lowest free one.
 local function grant(lease, replaced_id)
   understand(lease)
+  if lease.slots > 0 then
+    lease.slot = free_slot(lease)
+  end
   leases[#leases + 1], lease_of[lease.id] = lease, lease
   write_new_lease(lease, "lease_granted", lease_json(lease, '{"lease":', "}"))
   local replaced = lease_of[replaced_id]
@@ -287,13 +305,17 @@ local function grant_waiter(waiter)
 end
 
 local function is_free(waiter, index)
-  local mine = leases_of(waiter.holder)
+  local mine, slots_left = leases_of(waiter.holder), waiter.slots
   for _, key in ipairs(waiter.keys) do
     for _, entry in ipairs(overlapping(index, key)) do
       local claim = entry.claim
+      local is_sharing = shares_slots(claim, waiter)
       local is_passed = claim.number and waits_for_any(claim, mine)
-      if stands_against(claim, waiter.mode, waiter.holder) and not is_passed then
-        return false
+      if (is_sharing or stands_against(claim, waiter.mode, waiter.holder)) and not is_passed then
+        slots_left = slots_left - 1
+        if not is_sharing or slots_left == 0 then
+          return false
+        end
       end
     end
   end

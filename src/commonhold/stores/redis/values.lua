@@ -24,7 +24,7 @@ end
 local function covering(key)
   local fences, has_any = {}, false
   for _, lease in ipairs(leases_of(holder)) do
-    if lease.mode == EXCLUSIVE and covers(lease, key) then
+    if lease.mode == EXCLUSIVE and lease.slots <= 1 and covers(lease, key) then
       fences[string.format("%d", lease.fence)], has_any = true, true
     end
   end
@@ -83,15 +83,40 @@ local function why_stale()
   end
 end
 
+-- Give a key a value, which is JSON; return JSON of both.
+local function put_value(name, value)
+  local key, by = text(name), text(holder)
+  record("value_put", '{"holder":' .. by .. ',"key":' .. key .. ',"text":' .. value .. "}")
+  local body = '{"key":%s,"version":%d,"text":%s,"holder":%s,"at":%s}'
+  local stored_value = body:format(key, sequence, value, by, seconds(now))
+  write("HSET", VALUES, name, cmsgpack.pack({ sequence, stored_value }))
+  return stored_value
+end
+
 function decisions.put()
   local refused = why_not_authorised() or why_stale()
   if refused then
     return "NotStored", refused
   end
-  local key, by = text(command.keys[1].text), text(holder)
-  record("value_put", ('{"holder":%s,"key":%s,"text":%s}'):format(by, key, command.text))
-  local body = '{"key":%s,"version":%d,"text":%s,"holder":%s,"at":%s}'
-  local value = body:format(key, sequence, command.text, by, seconds(now))
-  write("HSET", VALUES, command.keys[1].text, cmsgpack.pack({ sequence, value }))
-  return "Stored", ('{"value":%s}'):format(value)
+  return "Stored", ('{"value":%s}'):format(put_value(command.keys[1].text, command.text))
+end
+
+-- Keep the result of work that is done once for all, and end its lease and the wait of all who want to do it.
+function decisions.finish()
+  local lease, refused = held(lease_id)
+  if not lease then
+    return "NotHeld", refused
+  end
+  if not lease.is_once then
+    local why = "the lease " .. lease_id .. " keeps no result: it is not for work done once"
+    return "NotHeld", not_held("NOT_ONCE", lease_id, why)
+  end
+  put_value(RESULTS .. lease.keys[1].text, command.result)
+  for _, waiter in ipairs(waiters) do
+    if not waiter.has_ended and waiter.is_once and waiter.keys[1].text == lease.keys[1].text then
+      leave(waiter, "done")
+    end
+  end
+  release(lease)
+  return "Released", about(lease)
 end

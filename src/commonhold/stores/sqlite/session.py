@@ -9,7 +9,7 @@ from typing import Any, Final, TypeVar
 import apsw
 
 from commonhold.kernel.clock import Now
-from commonhold.kernel.commands import Command, Put, RecordPartialWork, Review
+from commonhold.kernel.commands import Command, RecordPartialWork, Review
 from commonhold.kernel.events import (
     Committed,
     DebtWaived,
@@ -42,7 +42,7 @@ from commonhold.kernel.presence import Message, Presence, Proposal
 from commonhold.kernel.projection import Change, changed_lease, partial_work
 from commonhold.kernel.read_set import Sighting, StaleRead
 from commonhold.kernel.values import Value as KeyValue
-from commonhold.leases.decide import keys_of, most_ended_beside
+from commonhold.leases.decide import keys_of, most_ended_beside, value_keys_of
 from commonhold.stores import codec, kept_answers
 from commonhold.stores.places import AFTER_SEPARATOR, SEPARATOR, place, places
 from commonhold.stores.sqlite.statements import load
@@ -114,7 +114,7 @@ class SqliteSession:
             _in_order(rows),
             self.next_sequence,
             waiters,
-            self._values(command) if isinstance(command, Put) else (),
+            self._values(value_keys_of(command)),
             self._body("lost_by_id", Lease, lease_id) if isinstance(command, RecordPartialWork) else None,
             self._body("work_by_id", PartialWork, lease_id) if isinstance(command, Review) else None,
         )
@@ -171,9 +171,8 @@ class SqliteSession:
         row = self._one("value", key)
         return KeyValue(*row) if row else None
 
-    def _values(self, command: Put) -> tuple[KeyValue, ...]:
-        keys = json_text([str(command.key), *(read.key for read in command.reads)])
-        return tuple(KeyValue(*row) for row in self._rows("values", keys))
+    def _values(self, keys: Sequence[str]) -> tuple[KeyValue, ...]:
+        return tuple(KeyValue(*row) for row in self._rows("values", json_text(list(keys)))) if keys else ()
 
     def has_expired(self, now: Now) -> bool:
         """Whether there is a lease that has expired and not been ended."""

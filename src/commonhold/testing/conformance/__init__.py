@@ -18,9 +18,11 @@ from commonhold.testing.conformance.circles import CircleConformance
 from commonhold.testing.conformance.leases import LeaseConformance
 from commonhold.testing.conformance.lines import LineConformance
 from commonhold.testing.conformance.names import NameConformance
+from commonhold.testing.conformance.once import OnceConformance
 from commonhold.testing.conformance.records import RecordConformance
 from commonhold.testing.conformance.requests import RequestConformance
 from commonhold.testing.conformance.rig import Rig
+from commonhold.testing.conformance.slots import SlotConformance
 from commonhold.testing.conformance.transactions import TransactionConformance
 from commonhold.testing.conformance.values import ValueConformance
 from commonhold.testing.conformance.works import WorkConformance
@@ -33,6 +35,8 @@ class RegistryConformance(
     NameConformance,
     LineConformance,
     CircleConformance,
+    SlotConformance,
+    OnceConformance,
     ValueConformance,
     RequestConformance,
     WorkConformance,

@@ -77,6 +77,8 @@ class Caller:
         replaces: Lease | None = None,
         lease_id: str = "",
         bases: tuple[Base, ...] = (),
+        slots: int = 0,
+        is_once: bool = False,
     ) -> Acquire:
         """Return the command to acquire keys."""
         return Acquire(
@@ -91,6 +93,8 @@ class Caller:
             replaces=replaces.id if replaces else None,
             worktree="/worktree",
             bases=bases,
+            slots=slots,
+            is_once=is_once,
         )
 
     def acquire(self, *keys: str, **rest: Any) -> Outcome:  # noqa: ANN401 - as `wish` takes it
@@ -107,6 +111,7 @@ class Caller:
 
     def again(self, known: Waiter | Lease, **rest: Any) -> Outcome:  # noqa: ANN401 - as `wish` takes it
         """Ask again for a lease that is waited for, or held."""
+        rest = {"slots": known.slots, "is_once": known.is_once, **rest}
         return self.acquire(*known.keys, mode=known.mode, patience=PATIENCE, lease_id=known.id, **rest)
 
     def renew(self, lease: Lease, seconds: float) -> Outcome:
@@ -116,6 +121,10 @@ class Caller:
     def release(self, known: Waiter | Lease) -> Outcome:
         """Release a lease or a place in line."""
         return self.run(Release(known.id, self.name))
+
+    def finish(self, lease: Lease, result: str) -> Outcome:
+        """Release a lease with the result of work that is done once."""
+        return self.run(Release(lease.id, self.name, result))
 
     def break_lease(self, lease: Lease, reason: str = "it hangs") -> Outcome:
         """Take a lease from its holder."""

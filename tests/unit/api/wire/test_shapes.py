@@ -52,6 +52,9 @@ LEASE_SHAPE = {
     "granted_at": "1970-01-01T00:00:00.000Z",
     "expires_at": "1970-01-01T00:00:01.500Z",
     "ttl_seconds": 1800.0,
+    "slots": None,
+    "slot": None,
+    "once": False,
     "claimed": True,
     "wish": None,
 }
@@ -124,9 +127,12 @@ def test_acquire() -> None:
         "regions": [{"key": "k", "hash": None}],
         "changed": [],
         "values": [],
+        "result": None,
         "notices": ["n"],
         "next": None,
     }
+    done = shapes.acquire(AcquireAnswer("done", result=VALUE))
+    assert (done["outcome"], done["result"]) == ("done", VALUE_SHAPE)
     denied = shapes.acquire(AcquireAnswer("denied", conflicts=(CONFLICT,), next=NEXT, code=Refusal.DEADLOCK))
     assert (denied["code"], denied["conflicts"], denied["next"]) == ("DEADLOCK", [CONFLICT_SHAPE], NEXT_SHAPE)
 
