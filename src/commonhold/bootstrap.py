@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 import socket
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from commonhold.commits.cross_file_admission import Insight
     from commonhold.commits.plan_sources import PlansOf
     from commonhold.merging.branches.verification import Check
+    from commonhold.tasks.archive import Archive
 
 
 def open_repository(path: str = ".", *, agent: str | None = None, at_step: Step = no_step) -> Service:
@@ -138,6 +139,20 @@ def open_insight(
     can_test = repository.git_dir is not None and settings.tests
     tests_of = partial(_tests_of, repository.root, settings.tests) if can_test else None
     return Insight(index_at(repository, settings.max_file_bytes, keeps=keeps_index), types, tests_of)
+
+
+def open_archive(
+    repository: Repository, settings: Settings, links: Callable[[], Mapping[str, Sequence[str]]] = dict
+) -> Archive:
+    """Return the context archive of a working tree. `links` returns the linked keys by the name of a section."""
+    from commonhold.tasks.archive import Archive  # noqa: PLC0415
+    from commonhold.tasks.archive_store.files import MarkdownFiles  # noqa: PLC0415
+    from commonhold.tasks.archive_store.sections import SqliteSections  # noqa: PLC0415
+    from commonhold.workspace.git.process import Git  # noqa: PLC0415
+
+    files = WorkingTree(repository.root, git_dir=repository.git_dir, max_file_bytes=settings.max_file_bytes)
+    git = Git(repository.root) if repository.git_dir else None
+    return Archive(MarkdownFiles(files, git), SqliteSections(repository.state_folder, files.root), links)
 
 
 def _tests_of(root: str, command: str, paths: Sequence[str]) -> Check:

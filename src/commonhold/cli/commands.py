@@ -39,6 +39,9 @@ GROUPS: Final[Mapping[str, Mapping[str, str]]] = {
         "get": "Print the values of named keys.",
         "put": "Store the value of a named key, if nobody changed it meanwhile.",
     },
+    "Know what the project knows": {
+        "archive": "Search the project's notes by words or keys; show, list, add and link them.",
+    },
     "Merge, and look ahead": {
         "merge": "Merge a branch: each file is proven or tested, or refused with the reason.",
         "check": "Tell whether two branches would break each other.",

@@ -67,6 +67,10 @@ ERRORS: Final[Mapping[Code, Explanation]] = {
     Code.REGION_UNKNOWN: E(
         "The file has no region of that name.", "`commonhold regions PATH` lists those that there are."
     ),
+    Code.SECTION_UNKNOWN: E(
+        "The note has no section of that number or anchor.",
+        "`commonhold archive list PATH` shows its sections.",
+    ),
     Code.REGION_AMBIGUOUS: E(
         "Several regions have that name.", "Choose one by its number, NAME~2; the hint lists the choices."
     ),
