@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         Needed,
         News,
         Next,
+        NoteQuote,
         Obstacle,
         Piece,
         PutAnswer,
@@ -132,6 +133,7 @@ __all__ = [
     "Needed",
     "News",
     "Next",
+    "NoteQuote",
     "Obstacle",
     "Op",
     "PartialWork",
@@ -178,7 +180,7 @@ __version__ = "0.1.0"
 # The home module of each name. All are loaded on first use: the command line and hooks must start in milliseconds.
 _HOMES = {
     "commonhold.kernel.answers": "AcquireAnswer AdoptAnswer CommitAnswer LeaseAnswer MergedRegion Needed News Next"
-    " Obstacle Piece PutAnswer RegionHash RegionText Repair RepairRegion ReviewAnswer Unmerged WaiveAnswer",
+    " NoteQuote Obstacle Piece PutAnswer RegionHash RegionText Repair RepairRegion ReviewAnswer Unmerged WaiveAnswer",
     "commonhold.kernel.pictures": "Change Status Who",
     "commonhold.client.async_session": "AsyncCommonhold",
     "commonhold.client.async_opening": "open_async",

@@ -28,10 +28,14 @@ from commonhold.workspace import parse_trials
 from commonhold.workspace.files import WorkingTree
 from commonhold.workspace.repository import Repository, find_repository
 
+QUOTED_TOKENS = 400
+"""How many tokens of the project's notes a refusal quotes at most, about."""
+
 if TYPE_CHECKING:
     from commonhold.code.type_checkers import TypeChecker
     from commonhold.commits.cross_file_admission import Insight
     from commonhold.commits.plan_sources import PlansOf
+    from commonhold.kernel.answers import NoteQuote
     from commonhold.merging.branches.verification import Check
     from commonhold.tasks.archive import Archive
 
@@ -99,6 +103,7 @@ def compose(
             shared.turns or Turns(),
             shared.signs or Heartbeats(),
             shared.put_off,
+            partial(_find_notes, repository, settings),
         ),
         at_step=at_step,
     )
@@ -153,6 +158,21 @@ def open_archive(
     files = WorkingTree(repository.root, git_dir=repository.git_dir, max_file_bytes=settings.max_file_bytes)
     git = Git(repository.root) if repository.git_dir else None
     return Archive(MarkdownFiles(files, git), SqliteSections(repository.state_folder, files.root), links)
+
+
+def _find_notes(
+    repository: Repository, settings: Settings, keys: Sequence[str], words: str, links: str | None
+) -> tuple[NoteQuote, ...]:
+    """Return the quotations for a refusal."""
+    from commonhold.kernel.answers import NoteQuote  # noqa: PLC0415
+    from commonhold.tasks.linking import read_links  # noqa: PLC0415
+
+    archive = open_archive(repository, settings, lambda: read_links(links))
+    try:
+        found = archive.relevant(keys, words, QUOTED_TOKENS)
+    finally:
+        archive.close()
+    return tuple(NoteQuote(each.section.name, each.section.title, each.why, each.text, each.is_cut) for each in found)
 
 
 def _tests_of(root: str, command: str, paths: Sequence[str]) -> Check:

@@ -96,3 +96,14 @@ def test_ignored_files_are_no_notes(root: Path, run: Call) -> None:
     (root / ".gitignore").write_text("docs/\n")
     assert subprocess.run(("git", "check-ignore", "-q", "docs/auth.md"), cwd=root, check=False).returncode == 0
     assert run("archive", "search", "see").status == 1
+
+
+def test_a_refusal_quotes_the_notes_that_bear_on_it(run: Call) -> None:
+    run("acquire", "a.py", "--agent", "ben")
+    denied = run("acquire", "a.py", "--json")
+    assert [(each["section"], each["why"]) for each in denied.json["context"]] == [
+        ("docs/auth.md#1", "it mentions a.py")
+    ]
+    said = run("acquire", "a.py").out.decode().splitlines()
+    at = said.index("notes of the project that bear on this (quoted from its files):")
+    assert said[at + 1 : at + 3] == ["  docs/auth.md#1  Tokens  (it mentions a.py)", "  > See a.py. \\x1b[31mred"]

@@ -177,7 +177,10 @@ class Service:
         ttl = self._uses.options.ttl_seconds if ttl_seconds is None else ttl_seconds
         if any(parse(key).scheme == FILE for key in keys):
             self._recover_if_possible()
-        return self._uses.leases.acquire(self.holder, keys, task=task, ttl_seconds=ttl, mode=mode, **more)
+        answer = self._uses.leases.acquire(self.holder, keys, task=task, ttl_seconds=ttl, mode=mode, **more)
+        if answer.outcome != "denied":
+            return answer
+        return replace(answer, context=self._uses.notes.bearing_on((each.key for each in answer.conflicts), task))
 
     @Operation(Schedule.QUICK, command="renew", tool="renew")
     def renew(
@@ -322,7 +325,12 @@ class Service:
         log_commit("dry run" if dry_run else "commit", self.holder, changeset, answer)
         asked = self._uses.leases.wishes_to(self.holder)
         known = {each.key for each in answer.repair.regions} | {each.key for each in answer.merged}
-        return replace(answer, notices=answer.notices + asked + self._uses.newsroom.notices(known))
+        answer = replace(answer, notices=answer.notices + asked + self._uses.newsroom.notices(known))
+        if answer.outcome != "refused":
+            return answer
+        concerned = [conflict.key for conflict in answer.conflicts]
+        concerned += [region.key for region in answer.repair.regions] + [needed.key for needed in answer.required]
+        return replace(answer, context=self._uses.notes.bearing_on(concerned, changeset.intent))
 
     @Operation(Schedule.QUICK, reads=True, for_hooks=True)
     def place(self) -> str:

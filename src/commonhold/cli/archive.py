@@ -17,6 +17,7 @@ from commonhold.cli.common_options import Given, common
 from commonhold.cli.exit_status import DONE, REFUSED
 from commonhold.cli.opening import Place, opened
 from commonhold.cli.output import answer, shown
+from commonhold.commits.project_notes import LINKS_KEY
 from commonhold.config import load_settings
 from commonhold.kernel import texts
 from commonhold.kernel.changeset import Changeset, Edit, Op
@@ -25,7 +26,6 @@ from commonhold.kernel.keys import canonical
 from commonhold.machine.system import SystemClock
 from commonhold.tasks.archive import DEFAULT_BUDGET_TOKENS, Archive
 from commonhold.tasks.linking import (
-    LINKS_KEY,
     NOTES_FOLDER,
     Links,
     new_note,

@@ -11,6 +11,7 @@ from commonhold.kernel.texts import duration, short_name
 from commonhold.kernel.write_slot_names import path_of_slot
 
 if TYPE_CHECKING:
+    from commonhold.kernel.answers import NoteQuote
     from commonhold.kernel.lease import Conflict, Lease, Waiter
     from commonhold.kernel.obligations import Debt
     from commonhold.kernel.partial_work import PartialWork
@@ -97,6 +98,17 @@ def lease(value: Lease) -> Iterator[str]:
     yield from (f"  {key_of(key)}" for key in value.keys)
     if value.wish is not None:
         yield f"  {who(value.wish.by)} asks for its release{quoted(value.wish.why)}"
+
+
+def note_quotes(quotes: Sequence[NoteQuote]) -> Iterator[str]:
+    """The project's notes that bear on a refusal: quotations, marked as such."""
+    if quotes:
+        yield "notes of the project that bear on this (quoted from its files):"
+    for each in quotes:
+        yield f"  {shown(each.section)}  {shown(each.title)}  ({shown(each.why)})"
+        yield from (f"  > {shown(line, keep=chr(9))}".rstrip() for line in each.text.split("\n"))
+        if each.is_cut:
+            yield f"  … the rest: commonhold archive show {shown(each.section)}"
 
 
 def slot(value: Lease) -> str:

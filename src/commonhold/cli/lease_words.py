@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from commonhold.cli.common_options import Given
-from commonhold.cli.describe import change, conflict, notices, quoted, short, slot, value, when, who
+from commonhold.cli.describe import change, conflict, note_quotes, notices, quoted, short, slot, value, when, who
 from commonhold.cli.next_call import next_lines
 from commonhold.cli.output import shown
 from commonhold.kernel.answers import AcquireAnswer, LeaseAnswer, Next, RegionHash
@@ -22,6 +22,7 @@ def acquired(answer: AcquireAnswer, given: Given) -> Iterator[str]:
     yield _outcome(answer)
     if answer.lease is None:
         yield from map(conflict, answer.conflicts)
+        yield from note_quotes(answer.context)
         yield from notices(answer.notices)
         yield from next_lines(answer.next, given)
         return

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from commonhold.cli.common_options import Given
-from commonhold.cli.describe import ABOVE, conflict, notices, quoted, short, there_now
+from commonhold.cli.describe import ABOVE, conflict, note_quotes, notices, quoted, short, there_now
 from commonhold.cli.next_call import next_lines
 from commonhold.cli.opening import Place, rooted
 from commonhold.cli.output import shown, shown_text
@@ -29,6 +29,7 @@ def committed(answer: CommitAnswer, changeset: Changeset, place: Place, given: G
         why = "the change reaches beyond itself" if _reaches_out(answer) else shown(answer.why)
         yield f"refused [{answer.code}]: {why}{trial}"
         yield from _refusal(answer)
+        yield from note_quotes(answer.context)
     else:
         event = f": event {answer.sequence}" if answer.sequence is not None else ""
         yield f"{answer.outcome}{event}{trial}"

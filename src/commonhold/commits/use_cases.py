@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Required, TypedDict
 
 from commonhold.commits.deferred_changes import DeferredChanges
 from commonhold.commits.maintenance import Maintenance
+from commonhold.commits.project_notes import FindNotes, ProjectNotes
 from commonhold.commits.queries import Queries
 from commonhold.commits.turns import Turns
 from commonhold.commits.waivers import Waivers
@@ -36,7 +37,7 @@ class Surroundings:
     other files, and is called once there is something to write; without one each file is examined alone. A session
     whose process `is_running` is at work, however long it is silent; so is one that has given `signs` of life recently.
     Commits take `turns`; `plans_of` returns the maker of their plans. If an examination can be `put_off`, changes that
-    are already written do not wait until all files are read.
+    are already written do not wait until all files are read. `find_notes` looks for the notes that a refusal quotes.
     """
 
     registry: Registry | None = None
@@ -46,6 +47,7 @@ class Surroundings:
     turns: Turns = field(default_factory=Turns)
     signs: Heartbeats = field(default_factory=Heartbeats)
     put_off: DeferredChanges | None = None
+    find_notes: FindNotes | None = None
 
 
 class Parts(TypedDict, total=False):
@@ -82,6 +84,7 @@ class UseCases:
         self.values = Values(self.place.registry, self.reading, options.policies)
         self.leases = Leases(self.place, self.reading, ids, self.works, self.newsroom, self.read_set)
         self.queries = Queries(self.place, self.reading, self.leases)
+        self.notes = ProjectNotes(self.place, self.surroundings.find_notes)
         self.waiving = Waivers(store, clock, self.reading)
         self.upkeep = Maintenance(self.place, options.retention_seconds)
 

@@ -139,6 +139,10 @@ class Sections(Protocol):
         """Return one note; None if there is none at this path."""
         ...
 
+    def close(self) -> None:
+        """Close the copy."""
+        ...
+
     def search(self, phrases: Sequence[str], *, needs_all: bool, limit: int) -> tuple[Found, ...]:
         """Return the sections that contain the phrases, best first: any of them, or with `needs_all` every one.
 
@@ -194,6 +198,10 @@ class Archive:
         if changed or gone:
             read = [(present[path], note) for path in changed if (note := self._files.read(path))]
             self._sections.update(read, gone)
+
+    def close(self) -> None:
+        """Close the copy of the notes."""
+        self._sections.close()
 
     def entries(self) -> tuple[Entry, ...]:
         """Return the list of all notes, by path; those that could not be read have a `problem`."""

@@ -5,8 +5,6 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-LINKS_KEY: Final = "archive:links"
-"""The free key whose value has the links."""
 NOTES_FOLDER: Final = "docs/notes"
 _MOST_IN_NAME: Final = 60
 _NOT_IN_NAMES: Final = re.compile(r"[^a-z0-9]+")

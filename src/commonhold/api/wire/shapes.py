@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         MergedRegion,
         Needed,
         Next,
+        NoteQuote,
         PutAnswer,
         RegionHash,
         RegionText,
@@ -111,8 +112,20 @@ def acquire(answer: AcquireAnswer) -> Json:
         "changed": [change(each) for each in answer.changed],
         "values": [value(each) for each in answer.values],
         "result": value(answer.result) if answer.result else None,
+        "context": [note_quote(each) for each in answer.context],
         "notices": list(answer.notices),
         "next": next_call(answer.next),
+    }
+
+
+def note_quote(quote: NoteQuote) -> Json:
+    """A section of the project's notes; `cut` if the text is only its beginning."""
+    return {
+        "section": quote.section,
+        "title": quote.title,
+        "why": quote.why,
+        "text": quote.text,
+        "cut": quote.is_cut,
     }
 
 
@@ -233,6 +246,7 @@ def commit(answer: CommitAnswer) -> Json:
         "merged": [merged(each) for each in answer.merged],
         "repair": repair(answer.repair),
         "current": [value(each) for each in answer.current],
+        "context": [note_quote(each) for each in answer.context],
         "next": next_call(answer.next),
         "sequence": answer.sequence,
         "dry_run": answer.is_dry_run,

@@ -9,6 +9,7 @@ from typing import Any, Final, TypeVar
 
 import apsw
 
+from commonhold.stores.sqlite.faults import translate
 from commonhold.stores.transaction import transaction
 from commonhold.tasks.archive import Entry, Found
 from commonhold.tasks.notes import Note, Section
@@ -41,31 +42,36 @@ class SqliteSections:
         return dict(self._rows("SELECT path, stamp FROM notes WHERE tree = ?", self._tree))
 
     def update(self, changed: Iterable[tuple[str, Note]], gone: Iterable[str]) -> None:
-        """Replace the copies of changed notes, and drop those that are gone.
+        """Replace the copies of changed notes, and drop those that are gone. Raises StoreError, as all others.
 
         If another process writes for more than two seconds, all stays as it is: the next call does it.
         """
-        with suppress(apsw.BusyError), transaction(self._connection):
-            for path in gone:
-                self._drop(path)
-            for stamp, note in changed:
-                self._drop(note.path)
-                self._add(stamp, note)
+        try:
+            with transaction(self._connection):
+                for path in gone:
+                    self._drop(path)
+                for stamp, note in changed:
+                    self._drop(note.path)
+                    self._add(stamp, note)
+        except apsw.BusyError:
+            return
+        except apsw.Error as fault:
+            raise translate(fault, DATABASE) from fault
 
     def _drop(self, path: str) -> None:
         where = "WHERE tree = ? AND path = ?"
-        self._rows(f"DELETE FROM words WHERE rowid IN (SELECT id FROM sections {where})", self._tree, path)  # noqa: S608
-        self._rows(f"DELETE FROM sections {where}", self._tree, path)  # noqa: S608 - no text of others
-        self._rows(f"DELETE FROM notes {where}", self._tree, path)  # noqa: S608 - as above
+        self._execute(f"DELETE FROM words WHERE rowid IN (SELECT id FROM sections {where})", self._tree, path)  # noqa: S608
+        self._execute(f"DELETE FROM sections {where}", self._tree, path)  # noqa: S608 - no text of others
+        self._execute(f"DELETE FROM notes {where}", self._tree, path)  # noqa: S608 - as above
 
     def _add(self, stamp: str, note: Note) -> None:
         about = (note.kind, note.date, note.by, json.dumps(note.applies_to), note.problem)
-        self._rows("INSERT INTO notes VALUES (?, ?, ?, ?, ?, ?, ?, ?)", self._tree, note.path, stamp, *about)
+        self._execute("INSERT INTO notes VALUES (?, ?, ?, ?, ?, ?, ?, ?)", self._tree, note.path, stamp, *about)
         for each in note.sections:
             place = (self._tree, each.path, each.number, each.anchor, each.title, json.dumps(each.trail), each.line)
-            self._rows("INSERT INTO sections VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?)", *place, each.text)
+            self._execute("INSERT INTO sections VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?)", *place, each.text)
             words = (each.title, " ".join(each.trail), each.text)
-            self._rows("INSERT INTO words (rowid, title, trail, text) VALUES (last_insert_rowid(), ?, ?, ?)", *words)
+            self._execute("INSERT INTO words (rowid, title, trail, text) VALUES (last_insert_rowid(), ?, ?, ?)", *words)
 
     def entries(self) -> tuple[Entry, ...]:
         """Return the list of all notes, by path."""
@@ -109,6 +115,12 @@ class SqliteSections:
         self._connection.close()
 
     def _rows(self, query: str, *values: str | int) -> list[tuple[Any, ...]]:
+        try:
+            return self._execute(query, *values)
+        except apsw.Error as fault:
+            raise translate(fault, DATABASE) from fault
+
+    def _execute(self, query: str, *values: str | int) -> list[tuple[Any, ...]]:
         return self._connection.execute(query, values).fetchall()
 
 

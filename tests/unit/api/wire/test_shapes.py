@@ -14,6 +14,7 @@ from commonhold.kernel.answers import (
     MergedRegion,
     Needed,
     Next,
+    NoteQuote,
     Obstacle,
     Piece,
     PutAnswer,
@@ -128,9 +129,15 @@ def test_acquire() -> None:
         "changed": [],
         "values": [],
         "result": None,
+        "context": [],
         "notices": ["n"],
         "next": None,
     }
+    quote = NoteQuote("a.md#1", "T", "it mentions k", "text", is_cut=True)
+    denied = shapes.acquire(AcquireAnswer("denied", context=(quote,)))
+    assert denied["context"] == [
+        {"section": "a.md#1", "title": "T", "why": "it mentions k", "text": "text", "cut": True}
+    ]
     done = shapes.acquire(AcquireAnswer("done", result=VALUE))
     assert (done["outcome"], done["result"]) == ("done", VALUE_SHAPE)
     denied = shapes.acquire(AcquireAnswer("denied", conflicts=(CONFLICT,), next=NEXT, code=Refusal.DEADLOCK))
@@ -230,6 +237,7 @@ def test_commit() -> None:
             "unmerged": [{"key": "k", "obstacles": ({"reason": "BOTH_CHANGED", "why": "why"},), "marked": "marked"}],
         },
         "current": [VALUE_SHAPE],
+        "context": [],
         "next": NEXT_SHAPE,
         "sequence": None,
         "dry_run": False,
