@@ -30,6 +30,8 @@ from commonhold.workspace.repository import Repository, find_repository
 
 QUOTED_TOKENS = 400
 """How many tokens of the project's notes a refusal quotes at most, about."""
+READ_FOR_A_REFUSAL = 200
+"""How many changed notes a refusal reads at most: it must not wait until all of a large project are read."""
 
 if TYPE_CHECKING:
     from commonhold.code.type_checkers import TypeChecker
@@ -147,9 +149,15 @@ def open_insight(
 
 
 def open_archive(
-    repository: Repository, settings: Settings, links: Callable[[], Mapping[str, Sequence[str]]] = dict
+    repository: Repository,
+    settings: Settings,
+    links: Callable[[], Mapping[str, Sequence[str]]] = dict,
+    most_read: int | None = None,
 ) -> Archive:
-    """Return the context archive of a working tree. `links` returns the linked keys by the name of a section."""
+    """Return the context archive of a working tree. `links` returns the linked keys by the name of a section.
+
+    With `most_read`, a call reads so many changed notes at most.
+    """
     from commonhold.tasks.archive import Archive  # noqa: PLC0415
     from commonhold.tasks.archive_store.files import MarkdownFiles  # noqa: PLC0415
     from commonhold.tasks.archive_store.sections import SqliteSections  # noqa: PLC0415
@@ -157,7 +165,7 @@ def open_archive(
 
     files = WorkingTree(repository.root, git_dir=repository.git_dir, max_file_bytes=settings.max_file_bytes)
     git = Git(repository.root) if repository.git_dir else None
-    return Archive(MarkdownFiles(files, git), SqliteSections(repository.state_folder, files.root), links)
+    return Archive(MarkdownFiles(files, git), SqliteSections(repository.state_folder, files.root), links, most_read)
 
 
 def _find_notes(
@@ -167,7 +175,7 @@ def _find_notes(
     from commonhold.kernel.answers import NoteQuote  # noqa: PLC0415
     from commonhold.tasks.linking import read_links  # noqa: PLC0415
 
-    archive = open_archive(repository, settings, lambda: read_links(links))
+    archive = open_archive(repository, settings, lambda: read_links(links), READ_FOR_A_REFUSAL)
     try:
         found = archive.relevant(keys, words, QUOTED_TOKENS)
     finally:

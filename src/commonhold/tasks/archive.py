@@ -183,17 +183,25 @@ class Archive:
     """The notes of one working tree. Each call looks first for files that have changed."""
 
     def __init__(
-        self, files: NoteFiles, sections: Sections, links: Callable[[], Mapping[str, Sequence[str]]] = dict
+        self,
+        files: NoteFiles,
+        sections: Sections,
+        links: Callable[[], Mapping[str, Sequence[str]]] = dict,
+        most_read: int | None = None,
     ) -> None:
-        """Keep `sections` up to date with `files`. `links` returns the linked keys by the name of the section."""
+        """Keep `sections` up to date with `files`. `links` returns the linked keys by the name of the section.
+
+        A call that may not take long reads `most_read` changed notes at most; the next ones read the others.
+        """
         self._files = files
         self._sections = sections
         self._links = links
+        self._most_read = most_read
 
     def refresh(self) -> None:
         """Copy the notes that have changed since the last call."""
         known, present = self._sections.stamps(), self._files.stamps()
-        changed = [path for path, stamp in present.items() if known.get(path) != stamp]
+        changed = [path for path, stamp in present.items() if known.get(path) != stamp][: self._most_read]
         gone = [path for path in known if path not in present]
         if changed or gone:
             read = [(present[path], note) for path in changed if (note := self._files.read(path))]

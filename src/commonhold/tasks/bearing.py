@@ -1,7 +1,7 @@
 """Whether a note bears on a key: by the patterns in its front matter, or because it mentions the key."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Final
 
@@ -10,6 +10,7 @@ from commonhold.tasks.notes import Section
 
 _PLAIN_WORD: Final = re.compile(r"[A-Z]?[a-z]+")
 """A symbol that may be a word of the text: it counts only where it is written as code."""
+_CODE: Final = re.compile(r"`([^`\n]+)`")
 
 
 def patterns_matching(patterns: Iterable[str], keys: Sequence[Key]) -> str:
@@ -19,7 +20,7 @@ def patterns_matching(patterns: Iterable[str], keys: Sequence[Key]) -> str:
     """
     for pattern in patterns:
         for key in keys:
-            if any(_compiled(pattern).fullmatch(text) for text in _texts(key)):
+            if any(_matches(_tokens(pattern), text) for text in _texts(key)):
                 return f"it applies to {pattern}"
     return ""
 
@@ -34,13 +35,42 @@ def _texts(key: Key) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=512)
-def _compiled(pattern: str) -> re.Pattern[str]:
+def _tokens(pattern: str) -> tuple[str, ...]:
     text = pattern.removeprefix(f"{FILE}:").removeprefix("./")
     if text.endswith("/"):
         text += "**"
-    parts = re.split(r"(\*\*/?|\*|\?)", text)
-    wild = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
-    return re.compile("".join(wild.get(part) or re.escape(part) for part in parts), re.DOTALL)
+    return tuple(filter(None, re.split(r"(\*\*/|\*\*|\*|\?)", text)))
+
+
+def _matches(tokens: Sequence[str], text: str) -> bool:
+    """Whether a pattern matches all of `text`.
+
+    All places that it may have got to are followed at once: with backtracking, a pattern in a note could take for ever.
+    """
+    places = {0}
+    for token in tokens:
+        places = set(_after(token, places, text)) if places else places
+    return len(text) in places
+
+
+def _after(token: str, places: set[int], text: str) -> Iterator[int]:
+    """Yield the places in `text` that are reached by `token` from any of `places`."""
+    match token:
+        case "**":
+            yield from range(min(places), len(text) + 1)
+        case "**/":
+            yield from places
+            first = min(places)
+            yield from (at + 1 for at, sign in enumerate(text) if sign == "/" and at >= first)
+        case "*":
+            for at in range(len(text) + 1):
+                if at in places or (at and text[at - 1] != "/" and at - 1 in places):
+                    places.add(at)
+            yield from places
+        case "?":
+            yield from (at + 1 for at in places if at < len(text) and text[at] != "/")
+        case _:
+            yield from (at + len(token) for at in places if text.startswith(token, at))
 
 
 class Mentions:
@@ -75,7 +105,11 @@ class Mentions:
         parenthesis behind it.
         """
         text = _text_of(section)
-        return next((each for each in self.symbols if _symbol(each).search(text)), "")
+        for name in self.symbols:
+            places = [text] if not _PLAIN_WORD.fullmatch(name) else _CODE.findall(text)
+            if any(map(_symbol(name).search, places)) or _call(name).search(text):
+                return name
+        return ""
 
 
 def _text_of(section: Section) -> str:
@@ -84,12 +118,14 @@ def _text_of(section: Section) -> str:
 
 @lru_cache(maxsize=512)
 def _place(base: str) -> re.Pattern[str]:
-    return re.compile(rf"(?<![\w./:-])(?:[\w.-]+/|\./)*{re.escape(base)}(?![\w])/?")
+    return re.compile(rf"(?<![\w./:-])(?:[\w.-]+/)*{re.escape(base)}(?!\w)/?")
 
 
 @lru_cache(maxsize=512)
 def _symbol(name: str) -> re.Pattern[str]:
-    escaped = re.escape(name)
-    if _PLAIN_WORD.fullmatch(name):
-        return re.compile(rf"`[^`\n]*(?<!\w){escaped}(?!\w)[^`\n]*`|(?<!\w){escaped}\(")
-    return re.compile(rf"(?<!\w){escaped}(?!\w)")
+    return re.compile(rf"(?<!\w){re.escape(name)}(?!\w)")
+
+
+@lru_cache(maxsize=512)
+def _call(name: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<!\w){re.escape(name)}\(")

@@ -5,6 +5,9 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Final
 
+from commonhold.kernel.errors import CommonholdError
+from commonhold.kernel.keys import canonical
+
 NOTES_FOLDER: Final = "docs/notes"
 _MOST_IN_NAME: Final = 60
 _NOT_IN_NAMES: Final = re.compile(r"[^a-z0-9]+")
@@ -21,11 +24,14 @@ def read_links(text: str | None) -> Links:
         return {}
     if not isinstance(read, dict):
         return {}
-    return {
-        name: tuple(key for key in keys if isinstance(key, str))
-        for name, keys in read.items()
-        if isinstance(keys, list)
-    }
+    return {name: tuple(filter(_is_key, keys)) for name, keys in read.items() if isinstance(keys, list)}
+
+
+def _is_key(text: object) -> bool:
+    try:
+        return isinstance(text, str) and str(canonical(text)) == text
+    except CommonholdError:
+        return False
 
 
 def with_links(links: Links, name: str, keys: Iterable[str]) -> str:

@@ -22,9 +22,10 @@ from typing import Final
 import yaml
 
 MOST_BYTES: Final = 1_000_000
+_MOST_MATTER: Final = 16_384
 KINDS: Final = ("decision", "lesson", "note")
 _FENCE: Final = re.compile(r" {0,3}(`{3,}|~{3,})")
-_ATX: Final = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*")
+_ATX: Final = re.compile(r" {0,3}(#{1,6})(?=[ \t]|$)")
 _SETEXT: Final = re.compile(r" {0,3}(=+|-+)[ \t]*")
 _NO_PARAGRAPH: Final = re.compile(r" {0,3}([-*+>|]|\d+[.)])|\t| {4}|\s*$")
 _MATTER: Final = re.compile(r"---[ \t]*\n(.*?\n)?---[ \t]*(?:\n|$)", re.DOTALL)
@@ -97,7 +98,7 @@ def read_note(path: str, content: bytes) -> Note:
 def _fields(matter: str) -> Mapping[object, object]:
     """Return the fields of a front matter. One that cannot be understood has none: the note can still be read."""
     try:
-        read = yaml.safe_load(matter)
+        read = yaml.safe_load(matter) if len(matter) <= _MOST_MATTER else None
     except (yaml.YAMLError, ValueError, RecursionError):
         return {}
     return read if isinstance(read, dict) else {}
@@ -132,14 +133,20 @@ def _headings(lines: list[str]) -> Iterator[_Heading]:
                 fence = ""
         elif fence:
             continue
-        elif atx := _ATX.fullmatch(line):
-            yield _Heading(len(atx[1]), (atx[2] or "").strip(), at, at + 1)
+        elif atx := _ATX.match(line):
+            yield _Heading(len(atx[1]), _without_closing(line[atx.end() :].strip()), at, at + 1)
         elif at and (under := _SETEXT.fullmatch(line)) and _is_paragraph(lines[at - 1]):
             yield _Heading(1 if under[1][0] == "=" else 2, lines[at - 1].strip(), at - 1, at + 1)
 
 
+def _without_closing(title: str) -> str:
+    """Return a heading without the signs that may close it (`## Title ##`)."""
+    left = title.rstrip("#")
+    return left.rstrip() if left != title and (not left or left[-1] in " \t") else title
+
+
 def _is_paragraph(line: str) -> bool:
-    return not (_NO_PARAGRAPH.match(line) or _ATX.fullmatch(line))
+    return not (_NO_PARAGRAPH.match(line) or _ATX.match(line))
 
 
 def _sections(path: str, lines: list[str], above: int) -> Iterator[Section]:

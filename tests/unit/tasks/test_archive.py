@@ -6,7 +6,8 @@ import pytest
 from tests.unit.tasks.note_files import FakeFiles, archive_of
 
 from commonhold.kernel.errors import Code, InputError
-from commonhold.tasks.archive import Quote, tokens_of
+from commonhold.tasks.archive import Archive, Quote, tokens_of
+from commonhold.tasks.archive_store.sections import SqliteSections
 from commonhold.tasks.linking import Links
 
 DECISION = """---
@@ -59,6 +60,12 @@ def test_front_matter_says_what_a_note_applies_to(key: str, found: list[str]) ->
         ("file:src/a.py", "src/a.py", True),
         ("src/?.py", "src/a.py", True),
         ("src/a.py", "src/aXpy", False),
+        ("src/**/x.py", "src/x.py", True),
+        ("src/**/x.py", "src/a/b/x.py", True),
+        ("src/**x.py", "src/a/bx.py", True),
+        ("*", "a/b.py", False),
+        ("*", "b.py", True),
+        ("?.py", "/.py", False),
     ],
 )
 def test_patterns(pattern: str, key: str, does_match: bool) -> None:  # noqa: FBT001 - a case
@@ -136,6 +143,26 @@ def test_what_is_not_there_is_told_with_what_is(name: str, code: Code, hint: str
         archive_of({"a.md": AUTH, "bad.md": "\0", "empty.md": ""}).show(name)
     assert caught.value.code is code
     assert hint in caught.value.hint
+
+
+def test_a_pattern_that_may_match_in_many_ways_takes_no_time() -> None:
+    hostile = "**a" * 60 + "b"
+    assert bearing({"a.md": f"---\napplies_to: ['{hostile}']\n---\nx\n"}, f"file:{'a' * 200}") == []
+
+
+@pytest.mark.parametrize(
+    "text", ["`" + "total " * 100_000, "./" * 100_000 + "y", "a/" * 100_000, "# " + " " * 500_000 + "x"]
+)
+def test_no_text_takes_long(text: str) -> None:
+    for key in ("file:x.py#total", "file:x.py"):
+        assert bearing({"a.md": f"total x.py {text}\n"}, key)[:1] in ([], ["a.md#0: it mentions x.py"])
+
+
+def test_one_call_reads_no_more_than_it_may() -> None:
+    files = FakeFiles({"a.md": AUTH, "b.md": DECISION, "c.md": "# C\n"})
+    archive = Archive(files, SqliteSections(None, "/tree"), most_read=2)
+    assert [each.path for each in archive.entries()] == ["a.md", "b.md"]
+    assert [each.path for each in archive.entries()] == ["a.md", "b.md", "c.md"]
 
 
 def test_only_changed_files_are_read_again() -> None:

@@ -30,7 +30,7 @@ def test_what_is_no_link_is_left_out(text: str | None) -> None:
 
 
 def test_what_is_no_key_is_left_out() -> None:
-    assert read_links('{"a.md": ["x:1", 3, null]}') == {"a.md": ("x:1",)}
+    assert read_links('{"a.md": ["x:1", 3, null, "", "../..", "a.py"]}') == {"a.md": ("x:1",)}
 
 
 @given(LINE, LINE, st.lists(LINE, max_size=3))

@@ -54,6 +54,20 @@ def test_underlined_headings_count_and_code_does_not() -> None:
     assert outline(text) == [("0", "Title", 1), ("1", "Part", 4)]
 
 
+def test_a_heading_may_be_closed() -> None:
+    assert [title for _, title, _ in outline("## A ##\n## B#\n##\n## ## \n##\tC # d #\n")] == [
+        "A",
+        "B#",
+        "",
+        "",
+        "C # d",
+    ]
+
+
+def test_front_matter_that_is_too_long_is_left_out() -> None:
+    assert read_note("a.md", f"---\nkind: lesson\nby: {'x' * 16_384}\n---\n# T\n".encode()).kind == ""
+
+
 def test_an_open_fence_goes_on_to_the_end() -> None:
     assert outline("# T\n````\n```\n## no\n") == [("0", "T", 1)]
 
