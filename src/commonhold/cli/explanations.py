@@ -82,6 +82,11 @@ ERRORS: Final[Mapping[Code, Explanation]] = {
         "No bytes are kept under that hash: they never were, or their time is over.",
         "Take a hash from `commonhold log --json`; git may have the file.",
     ),
+    Code.TASK_UNKNOWN: E("There is no task of that name.", "`commonhold task list --all` shows every task."),
+    Code.PLAN_INVALID: E(
+        "The plan is not YAML or JSON of the right form, or a task in it makes no sense.",
+        "Mend what the message names; docs/tasks.md shows the form.",
+    ),
     Code.CONFIG_INVALID: E("The settings cannot be used.", "Mend commonhold.toml, or the table in pyproject.toml."),
     Code.REPOSITORY_BARE: E("This is a bare repository: it has no files.", "Work in a working tree of it."),
     Code.REPOSITORY_UNTRUSTED: E(
@@ -234,6 +239,34 @@ REFUSALS: Final[Mapping[Refusal, Explanation]] = {
     Refusal.ESCALATION_REQUIRED: E(
         "How far the edit reaches cannot be told from the text.",
         "Lease the whole file, and commit again naming that lease.",
+    ),
+    Refusal.TASK_TAKEN: E(
+        "Another session has claimed the task, or the fence is not that of your claim.",
+        "Claim another task, which the answer names if there is one: `commonhold task claim`.",
+    ),
+    Refusal.TASK_NOT_READY: E(
+        "The task cannot be claimed yet, or not any more: a task that it needs has not landed, or it has ended itself.",
+        "Claim another task; `commonhold task show TASK` says what this one waits for.",
+    ),
+    Refusal.TASK_NOT_YOURS: E(
+        "The author of the task lets only other sessions claim it, or it lacks a label that was asked for.",
+        "Claim another task: `commonhold task claim`.",
+    ),
+    Refusal.TASK_CHANGED: E(
+        "The task is not in the state that the call was made for: it was returned, ended or changed meanwhile.",
+        "Look at it: `commonhold task show TASK`. To go on with it, claim it again; your changes are kept.",
+    ),
+    Refusal.TASK_EXISTS: E(
+        "There is a task of that name already, with another definition.",
+        "Give the new task another name, or cancel the old one; a plan that was not changed can be imported again.",
+    ),
+    Refusal.TASK_IN_CIRCLE: E(
+        "The needs of some tasks form a circle, so none of them could ever begin.",
+        "Remove one of the needs that the answer shows, then add the tasks again.",
+    ),
+    Refusal.NO_TASK: E(
+        "No task is free for this session: the answer says what each open one waits for.",
+        "Do other work, and ask again when one of them has landed.",
     ),
 }
 

@@ -36,6 +36,7 @@ from commonhold.kernel.events import (
     lease_id_of,
 )
 from commonhold.kernel.lease import Lease, Waiter
+from commonhold.kernel.task import Move, TaskAdded, TaskMoved
 from commonhold.kernel.write_slots import shown_key
 
 _POLL_SECONDS: Final = 0.5
@@ -150,6 +151,26 @@ def _merged(event: Committed) -> str:
     return f" (merged: {some(joined)})" if joined else ""
 
 
+_PAST: Final = {
+    Move.CLAIM: "claimed",
+    Move.HAND_OVER: "handed over",
+    Move.RETURN: "returned",
+    Move.EXHAUST: "failed",
+    Move.FINISH: "done",
+    Move.LAND: "landed",
+    Move.REFUSE: "refused at landing",
+    Move.STRAND: "not landed any more",
+    Move.CANCEL: "cancelled",
+    Move.REOPEN: "reopened",
+}
+
+
+def _moved(event: TaskMoved) -> str:
+    to = f" to {who(event.to)}" if event.move is Move.HAND_OVER else ""
+    commit = f" as {event.result.commit[:12]}" if event.result and event.result.commit else ""
+    return f"{shown(event.task_id)} {_PAST[event.move]}{to}{commit} (attempt {event.attempt}){quoted(event.note)}"
+
+
 # The words for each kind of event; all others show their lease and its outcome.
 _STORIES: Final[Mapping[type[Event], Callable[[Any], str]]] = {
     LeaseGranted: lambda event: _claim(event.lease),
@@ -160,6 +181,8 @@ _STORIES: Final[Mapping[type[Event], Callable[[Any], str]]] = {
     DebtWaived: lambda event: f"{shown(event.key)}{quoted(event.note)}",
     CommitRefused: lambda event: f"{event.code} {_keys(event.keys)}{quoted(event.intent)}",
     CommitUndone: _undone,
+    TaskAdded: lambda event: f"{shown(event.task.id)}{quoted(event.task.title)}",
+    TaskMoved: _moved,
 }
 _MORE: Final[Mapping[type[Event], Callable[[Any], str]]] = {
     LeaseBroken: lambda event: f" by {who(event.by)}{quoted(event.reason)}",

@@ -10,6 +10,7 @@ from commonhold.kernel.modes import Mode
 from commonhold.kernel.obligations import Debt
 from commonhold.kernel.partial_work import Left
 from commonhold.kernel.refusals import Refusal
+from commonhold.kernel.task import TaskAdded, TaskMoved
 
 
 @dataclass(frozen=True, slots=True)
@@ -282,6 +283,8 @@ Event = (
     | CommitRefused
     | CommitUndone
     | StateReset
+    | TaskAdded
+    | TaskMoved
 )
 
 KINDS: Final[dict[str, type[Event]]] = {
@@ -305,6 +308,8 @@ KINDS: Final[dict[str, type[Event]]] = {
     "commit_refused": CommitRefused,
     "commit_undone": CommitUndone,
     "state_reset": StateReset,
+    "task_added": TaskAdded,
+    "task_moved": TaskMoved,
 }
 KIND_OF: Final = {cls: kind for kind, cls in KINDS.items()}
 

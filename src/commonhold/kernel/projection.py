@@ -28,6 +28,7 @@ from commonhold.kernel.events import (
 from commonhold.kernel.lease import Lease, Waiter
 from commonhold.kernel.obligations import Debt, place_of_debt
 from commonhold.kernel.partial_work import PartialWork
+from commonhold.kernel.task import TaskAdded, TaskMoved, TaskRecord, added_record, moved_record
 from commonhold.kernel.values import Value
 
 V = TypeVar("V")
@@ -41,7 +42,7 @@ class State:
 
     Live leases and places in line, by id; leases that expired or were broken and whose partial work has not been
     searched for yet (`lost`), and partial work not yet reviewed, by id of the lease; values by key; open debts by
-    worktree and key; the commits on each path.
+    worktree and key; the commits on each path; tasks by id.
     """
 
     sequence: int = 0
@@ -52,6 +53,7 @@ class State:
     values: dict[str, Value] = field(default_factory=dict)
     debts: dict[str, Debt] = field(default_factory=dict)
     commits: dict[str, tuple[int, ...]] = field(default_factory=dict)
+    tasks: dict[str, TaskRecord] = field(default_factory=dict)
 
 
 def fold(log: Iterable[Recorded]) -> State:
@@ -158,6 +160,16 @@ def _committed(state: State, commit: Committed, recorded: Recorded) -> State:
     return replace(state, debts=debts, commits=commits)
 
 
+def _task_added(state: State, event: TaskAdded, recorded: Recorded) -> State:
+    added = added_record(event, recorded.sequence, recorded.at)
+    return replace(state, tasks={**state.tasks, added.id: added})
+
+
+def _task_moved(state: State, event: TaskMoved, recorded: Recorded) -> State:
+    moved = moved_record(state.tasks[event.task_id], event, recorded.at)
+    return replace(state, tasks={**state.tasks, moved.id: moved})
+
+
 _FOLDS: Final[Mapping[type[Event], Callable[[State, Any, Recorded], State]]] = {
     LeaseGranted: _granted,
     LeaseReleased: _released,
@@ -175,4 +187,6 @@ _FOLDS: Final[Mapping[type[Event], Callable[[State, Any, Recorded], State]]] = {
     WorkReviewed: _reviewed,
     DebtWaived: _waived,
     Committed: _committed,
+    TaskAdded: _task_added,
+    TaskMoved: _task_moved,
 }

@@ -1,0 +1,289 @@
+"""Decisions on tasks: `decide(board, command, now)` gives the outcome and the events that make it so.
+
+A claim is a lease on `task:ID`. So a decision here contains a decision on leases (`leases.decide`), and all events are
+recorded in one transaction: there is no claim without a lease, and no lease of a claim that the task does not name. A
+lease ends by itself; the next command on any task then returns the task, before anything else is decided.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from commonhold.kernel import commands as leases
+from commonhold.kernel.clock import Now, deadline
+from commonhold.kernel.errors import Code, InputError
+from commonhold.kernel.events import Event
+from commonhold.kernel.keys import canonical
+from commonhold.kernel.modes import Mode
+from commonhold.kernel.outcomes import Granted
+from commonhold.kernel.refusals import Refusal
+from commonhold.kernel.task import Move, Result, TaskMoved, TaskRecord, TaskState
+from commonhold.kernel.texts import short_name
+from commonhold.tasks.board import Board, may_take, task_key, why_not
+from commonhold.tasks.commands import (
+    AddTasks,
+    CancelTask,
+    ClaimTask,
+    Collisions,
+    Expected,
+    FailTask,
+    FinishTask,
+    LandTask,
+    NoTask,
+    RefuseTask,
+    ReopenTask,
+    SettleTasks,
+    StrandTask,
+    TaskChanged,
+    TaskClaimed,
+    TaskCommand,
+    TaskOutcome,
+    TaskRefused,
+    TasksAdded,
+    TasksRefused,
+    TasksSettled,
+    Waiting,
+)
+from commonhold.tasks.needs import circle
+from commonhold.tasks.offers import Offer, offers
+from commonhold.tasks.turn import TaskTurn
+
+_MOST_NAMED: Final = 20
+
+
+@dataclass(frozen=True, slots=True)
+class TaskDecision:
+    """An outcome, and the events that must be recorded with it in one transaction."""
+
+    outcome: TaskOutcome
+    events: tuple[Event, ...]
+
+
+def decide(board: Board, command: TaskCommand, now: Now) -> TaskDecision:
+    """Answer one command. Tasks whose claims have ended are returned first.
+
+    Raises InputError `TASK_UNKNOWN` for a task, or a need, that does not exist.
+    """
+    turn = TaskTurn(board, now)
+    returned = turn.settle()
+    outcome = TasksSettled(returned) if isinstance(command, SettleTasks) else _DECISIONS[type(command)](turn, command)
+    return TaskDecision(outcome, tuple(turn.events))
+
+
+def _add(turn: TaskTurn, command: AddTasks) -> TasksAdded | TasksRefused:
+    known = [each for each in command.tasks if each.id in turn.tasks]
+    changed = tuple(each.id for each in known if turn.tasks[each.id].task != each)
+    named = [each.id for each in command.tasks if each.id]
+    twice = tuple(dict.fromkeys(each for each in named if named.count(each) > 1))
+    if changed or twice:
+        why = "are there already, with another definition" if changed else "are in the list twice"
+        return TasksRefused(Refusal.TASK_EXISTS, f"these tasks {why}: {', '.join(changed or twice)}", changed or twice)
+    _check_needs(turn, command)
+    needs = {each.id: each.task.needs for each in turn.tasks.values()}
+    if found := circle({**needs, **{each.id: each.needs for each in command.tasks if each.id}}):
+        why = f"the needs form a circle, so none of these tasks could ever begin: {' -> '.join(found)}"
+        return TasksRefused(Refusal.TASK_IN_CIRCLE, why, found)
+    added = tuple(turn.add(command.holder, each) for each in command.tasks if each.id not in turn.tasks)
+    return TasksAdded(added, tuple(each.id for each in known))
+
+
+def _check_needs(turn: TaskTurn, command: AddTasks) -> None:
+    there = {*turn.tasks, *(each.id for each in command.tasks)}
+    for task in command.tasks:
+        for need in task.needs:
+            if need not in there:
+                raise InputError(
+                    Code.TASK_UNKNOWN,
+                    f"the task {task.id or task.title!r} needs {need!r}, and there is no such task",
+                    hint="add that task first, or in the same plan; `commonhold task list` shows all tasks",
+                    fields={"task": task.id, "need": need},
+                )
+
+
+def _claim(turn: TaskTurn, command: ClaimTask) -> TaskClaimed | NoTask:
+    best = offers(turn.board, command.holder, turn.now, labels=command.labels)
+    may_collide = command.collisions is Collisions.LAST
+    free = [each for each in best if may_collide or not each.collisions]
+    if command.wanted is not None:
+        wanted = turn.named(command.wanted)
+        free = [each for each in free if each.record.id == wanted.id]
+        if not free:
+            return _not_that(turn, command, wanted, best)
+    return _take(turn, command, free[0]) if free else _nothing(turn, command, best)
+
+
+def _take(turn: TaskTurn, command: ClaimTask, offer: Offer) -> TaskClaimed | NoTask:
+    record = offer.record
+    others = tuple(
+        each.id for each in turn.tasks.values() if each.state is TaskState.CLAIMED and each.holder == command.holder
+    )
+    purpose = f"{record.id}: {record.task.title}"
+    keys = (canonical(task_key(record.id)),)
+    granted = turn.lease(
+        leases.Acquire(
+            command.lease_id, command.lease_id, command.holder, purpose, keys, Mode.EXCLUSIVE, command.ttl_seconds
+        )
+    )
+    if not isinstance(granted, Granted):
+        # `offers` leaves out the tasks whose own key is leased or waited for, so it can only be the id.
+        return NoTask(Refusal.ID_IN_USE, f"the lease id {command.lease_id} belongs to another request")
+    lease = granted.lease
+    event = TaskMoved(
+        command.holder,
+        record.id,
+        Move.CLAIM,
+        record.attempt + 1,
+        to=command.holder,
+        lease_id=lease.id,
+        fence=lease.fence,
+    )
+    return TaskClaimed(turn.move(record, event), lease, offer.collisions, others)
+
+
+def _not_that(turn: TaskTurn, command: ClaimTask, wanted: TaskRecord, best: list[Offer]) -> NoTask:
+    """Refuse the task that was asked for, and name the best one that is free."""
+    offered = next((each for each in best if each.record.id == wanted.id), None)
+    instead = next((each.record.id for each in best if each.record.id != wanted.id and not each.collisions), "")
+    waiting = why_not(wanted, turn.tasks, turn.now)
+    if wanted.state is TaskState.CLAIMED:
+        code, why = Refusal.TASK_TAKEN, waiting
+    elif waiting:
+        code, why = Refusal.TASK_NOT_READY, waiting
+    elif not may_take(wanted, command.holder):
+        code, why = Refusal.TASK_NOT_YOURS, f"only {', '.join(wanted.task.takers)} may take it"
+    elif offered is not None:
+        code, why = Refusal.LOCK_CONFLICT, "its keys are in use"
+    elif not set(command.labels) <= set(wanted.task.labels):
+        code, why = Refusal.TASK_NOT_YOURS, f"it does not have the labels {', '.join(command.labels)}"
+    else:
+        code, why = Refusal.TASK_TAKEN, f"another session holds a lease on {task_key(wanted.id)}"
+    line = Waiting(wanted.id, wanted.task.title, why)
+    return NoTask(
+        code, f"{wanted.id} cannot be claimed: {why}", (line,), instead, offered.collisions if offered else ()
+    )
+
+
+def _nothing(turn: TaskTurn, command: ClaimTask, best: list[Offer]) -> NoTask:
+    """Say why there is no task for this session."""
+    reasons = {each.record.id: "its keys are in use" for each in best}
+    for record in turn.tasks.values():
+        if not record.is_final and record.id not in reasons:
+            why = why_not(record, turn.tasks, turn.now)
+            if not why and not may_take(record, command.holder):
+                why = f"only {', '.join(record.task.takers)} may take it"
+            reasons[record.id] = why or "it does not have the labels that were asked for, or its key is leased"
+    if not reasons:
+        return NoTask(Refusal.NO_TASK, "there is no open task")
+    waiting = tuple(Waiting(each, turn.tasks[each].task.title, why) for each, why in [*reasons.items()][:_MOST_NAMED])
+    collisions = best[0].collisions if best else ()
+    return NoTask(Refusal.NO_TASK, "no task is free for this session", waiting, collisions=collisions)
+
+
+def _finish(turn: TaskTurn, command: FinishTask) -> TaskChanged | TaskRefused:
+    record = turn.named(command.task_id)
+    if record.state is TaskState.DONE and command.result.commit:
+        return TaskChanged(turn.move(record, _moved(command.holder, record, Move.FINISH, command.note, command.result)))
+    if refused := _not_owner(record, command.holder, command.fence):
+        return refused
+    turn.end_lease(record, command.holder, "")
+    done = turn.move(record, _moved(command.holder, record, Move.FINISH, command.note, command.result))
+    if not command.result.commit:
+        done = turn.move(done, _moved(command.holder, done, Move.LAND, command.note))
+    return TaskChanged(done)
+
+
+def _moved(holder: str, record: TaskRecord, move: Move, note: str, result: Result | None = None) -> TaskMoved:
+    return TaskMoved(holder, record.id, move, record.attempt, note, result=result)
+
+
+def _fail(turn: TaskTurn, command: FailTask) -> TaskChanged | TaskRefused:
+    record = turn.named(command.task_id)
+    if refused := _not_owner(record, command.holder, command.fence):
+        return refused
+    turn.end_lease(record, command.holder, command.reason)
+    return TaskChanged(turn.end_attempt(record, command.holder, command.reason))
+
+
+def _not_owner(record: TaskRecord, holder: str, fence: int | None) -> TaskRefused | None:
+    """Refuse a session that does not hold the claim. The fence counts too: several processes may share a name."""
+    if record.state is not TaskState.CLAIMED:
+        since = f" ({record.note})" if record.note else ""
+        why = f"{record.id} is not claimed: it is {record.state.value}{since}"
+        return TaskRefused(Refusal.TASK_CHANGED, why, record)
+    if record.holder == holder and record.fence == fence:
+        return None
+    held = f"{record.id} is claimed by {short_name(record.holder)} under the fence {record.fence}"
+    return TaskRefused(Refusal.TASK_TAKEN, f"{held}, not by {short_name(holder)} under {fence}", record)
+
+
+def _refuse(turn: TaskTurn, command: RefuseTask) -> TaskChanged | TaskRefused:
+    record = turn.named(command.task_id)
+    if refused := _cannot(record, Move.REFUSE, command.expected):
+        return refused
+    if record.is_worn_out:
+        return TaskChanged(turn.end_attempt(record, command.holder, command.reason))
+    until = deadline(turn.now, command.patience_seconds)
+    event = replace(
+        _moved(command.holder, record, Move.REFUSE, command.reason),
+        reserved_for=record.holder,
+        reserved_until=until,
+    )
+    return TaskChanged(turn.move(record, event))
+
+
+def _cannot(record: TaskRecord, move: Move, expected: Expected | None) -> TaskRefused | None:
+    if expected is not None and (record.state, record.attempt) != (expected.state, expected.attempt):
+        why = f"{record.id} has moved on since: it is {record.state.value}, in attempt {record.attempt}"
+        return TaskRefused(Refusal.TASK_CHANGED, why, record)
+    if not record.can(move):
+        why = f"{record.id} is {record.state.value}, so there is nothing to {_VERBS[move]}"
+        return TaskRefused(Refusal.TASK_CHANGED, why, record)
+    return None
+
+
+def _reach(turn: TaskTurn, command: LandTask | StrandTask) -> TaskChanged | TaskRefused:
+    """Follow the target of a task: its commit has become part of it, or is no longer."""
+    record = turn.named(command.task_id)
+    move = Move.LAND if isinstance(command, LandTask) else Move.STRAND
+    if refused := _cannot(record, move, Expected(record.state, command.attempt)):
+        return refused
+    if record.result is None or record.result.commit != command.commit:
+        return TaskRefused(Refusal.TASK_CHANGED, f"{record.id} has another commit by now", record)
+    return TaskChanged(turn.move(record, _moved(command.holder, record, move, command.note)))
+
+
+def _cancel(turn: TaskTurn, command: CancelTask) -> TaskChanged | TaskRefused:
+    record = turn.named(command.task_id)
+    if refused := _cannot(record, Move.CANCEL, command.expected):
+        return refused
+    if record.state is TaskState.CLAIMED:
+        turn.end_lease(record, command.holder, command.reason)
+    return TaskChanged(turn.move(record, _moved(command.holder, record, Move.CANCEL, command.reason)))
+
+
+def _reopen(turn: TaskTurn, command: ReopenTask) -> TaskChanged | TaskRefused:
+    record = turn.named(command.task_id)
+    if refused := _cannot(record, Move.REOPEN, command.expected):
+        return refused
+    return TaskChanged(turn.move(record, _moved(command.holder, record, Move.REOPEN, command.reason)))
+
+
+_VERBS: Final = {
+    Move.REFUSE: "refuse",
+    Move.LAND: "land",
+    Move.STRAND: "take back",
+    Move.CANCEL: "cancel",
+    Move.REOPEN: "reopen",
+}
+
+_DECISIONS: Final[Mapping[type[Any], Callable[[TaskTurn, Any], TaskOutcome]]] = {
+    AddTasks: _add,
+    ClaimTask: _claim,
+    FinishTask: _finish,
+    FailTask: _fail,
+    RefuseTask: _refuse,
+    LandTask: _reach,
+    StrandTask: _reach,
+    CancelTask: _cancel,
+    ReopenTask: _reopen,
+}
