@@ -7,8 +7,10 @@ from commonhold.kernel.ports import Registry
 from commonhold.leases.registry import TableRegistry
 from commonhold.stores.memory.store import MemoryStore
 from commonhold.stores.postgres import open_postgres
+from commonhold.stores.postgres.tables import PostgresTables
 from commonhold.stores.redis import open_redis
 from commonhold.stores.sqlite.store import SqliteStore
+from commonhold.tasks.queue import TaskQueue
 from commonhold.testing import FakeClock
 
 
@@ -21,6 +23,9 @@ class MemoryRig:
 
     def registry(self) -> Registry:
         return TableRegistry(self.store, self.clock)
+
+    def queue(self) -> TaskQueue:
+        return TaskQueue(self.store, self.clock)
 
     def advance(self, seconds: float) -> None:
         self.clock.advance(seconds)
@@ -40,6 +45,10 @@ class SqliteRig:
     def registry(self) -> Registry:
         self.stores.append(SqliteStore(self.folder, synchronous="OFF"))
         return TableRegistry(self.stores[-1], self.clock)
+
+    def queue(self) -> TaskQueue:
+        self.stores.append(SqliteStore(self.folder, synchronous="OFF"))
+        return TaskQueue(self.stores[-1], self.clock)
 
     def advance(self, seconds: float) -> None:
         self.clock.advance(seconds)
@@ -77,6 +86,27 @@ def postgres_rig(url: str, namespace: str) -> ServerRig:
         return TableRegistry(tables, tables)
 
     return ServerRig(connect)
+
+
+@dataclass
+class PostgresTaskRig:
+    """The tasks of a namespace in PostgreSQL, whose clock is moved by adding to it."""
+
+    url: str
+    namespace: str
+    skew: float = 0.0
+    tables: list[PostgresTables] = field(default_factory=list)
+
+    def queue(self) -> TaskQueue:
+        self.tables.append(open_postgres(self.url, self.namespace, skew=lambda: self.skew))
+        return TaskQueue(self.tables[-1], self.tables[-1])
+
+    def advance(self, seconds: float) -> None:
+        self.skew += seconds
+
+    def close(self) -> None:
+        for tables in self.tables:
+            tables.close()
 
 
 def redis_rig(url: str, namespace: str) -> ServerRig:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from commonhold.kernel.partial_work import PartialWork
     from commonhold.kernel.presence import Message, Presence, Proposal
     from commonhold.kernel.read_set import Sighting, StaleRead
+    from commonhold.kernel.task import TaskRecord
     from commonhold.kernel.values import Value
 
 
@@ -195,7 +196,35 @@ class LeaseTables(Protocol):
         ...
 
 
-class Reader(LeaseReader, Protocol):
+class TaskReader(LeaseReader, Protocol):
+    """One consistent view of tasks and leases."""
+
+    def tasks(self) -> tuple[TaskRecord, ...]:
+        """Return all tasks, in the order in which they were added."""
+        ...
+
+    def tasks_in_question(self, ids: Sequence[str]) -> tuple[TaskRecord, ...]:
+        """Return all tasks that are not final, those that they need, and those with one of these ids, in order."""
+        ...
+
+
+class TaskWriter(TaskReader, LeaseWriter, Protocol):
+    """A transaction on tasks and leases."""
+
+
+class TaskTables(Protocol):
+    """Storage of tasks, in one place with the leases by which they are claimed."""
+
+    def read(self) -> AbstractContextManager[TaskReader]:
+        """Return one consistent view."""
+        ...
+
+    def write(self) -> AbstractContextManager[TaskWriter]:
+        """Begin a transaction that excludes all others on the same tasks and leases. An exception rolls it back."""
+        ...
+
+
+class Reader(TaskReader, Protocol):
     """One consistent view of the whole state of a repository."""
 
     def commits_on(self, path: str, limit: int) -> tuple[tuple[Recorded, Committed], ...]:
@@ -259,7 +288,7 @@ class Reader(LeaseReader, Protocol):
         ...
 
 
-class Writer(Reader, LeaseWriter, Protocol):
+class Writer(Reader, TaskWriter, Protocol):
     """A transaction: all of it is durable when it ends, or none of it happened."""
 
     def keep(self, contents: Iterable[tuple[str, bytes]], at: float) -> None:

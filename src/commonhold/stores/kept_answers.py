@@ -5,9 +5,11 @@ from typing import Any, Final, get_args
 from commonhold.kernel import outcomes
 from commonhold.kernel.answers import AcquireAnswer, Answer, CommitAnswer, LeaseAnswer
 from commonhold.stores.codec import decode, encode
+from commonhold.tasks.commands import TaskOutcome
 
 ANSWERS: Final[dict[str, type[Any]]] = {
-    kind.__name__: kind for kind in (AcquireAnswer, LeaseAnswer, CommitAnswer, *get_args(outcomes.Outcome))
+    kind.__name__: kind
+    for kind in (AcquireAnswer, LeaseAnswer, CommitAnswer, *get_args(outcomes.Outcome), *get_args(TaskOutcome))
 }
 
 
@@ -16,7 +18,7 @@ def encode_answer(answer: object) -> tuple[str, bytes]:
     return type(answer).__name__, encode(answer)
 
 
-def decode_answer(kind: str, body: bytes | str) -> Answer | outcomes.Outcome:
+def decode_answer(kind: str, body: bytes | str) -> Answer | outcomes.Outcome | TaskOutcome:
     """The kept answer back."""
-    answer: Answer | outcomes.Outcome = decode(body, ANSWERS[kind])
+    answer: Answer | outcomes.Outcome | TaskOutcome = decode(body, ANSWERS[kind])
     return answer

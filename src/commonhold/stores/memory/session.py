@@ -10,6 +10,7 @@ from commonhold.kernel.obligations import Debt, place_of_debt
 from commonhold.kernel.ports import Journal, StoredAnswer, Write
 from commonhold.kernel.presence import Message, Presence, Proposal
 from commonhold.kernel.read_set import Sighting, StaleRead
+from commonhold.kernel.task import TaskAdded, TaskMoved, TaskRecord, added_record, moved_record
 from commonhold.stores.memory.index import LeaseIndex
 from commonhold.stores.memory.indexed import Indexed
 
@@ -41,6 +42,7 @@ class MemorySession(Indexed):
         self._index = LeaseIndex()
         self._commits: list[Commit] = []
         self._debts: dict[str, Debt] = {}
+        self._tasks: dict[str, TaskRecord] = {}
         for recorded in self._log:
             self._apply(recorded)
 
@@ -54,6 +56,10 @@ class MemorySession(Indexed):
             self._debts |= {debt.place: debt for debt in event.debts}
         if isinstance(event, DebtWaived):
             self._debts.pop(place_of_debt(event.worktree, event.key), None)
+        if isinstance(event, TaskAdded):
+            self._tasks[event.task.id] = added_record(event, recorded.sequence, recorded.at)
+        if isinstance(event, TaskMoved):
+            self._tasks[event.task_id] = moved_record(self._tasks[event.task_id], event, recorded.at)
 
     def settle(self) -> None:
         """Keep the writes."""
@@ -107,6 +113,16 @@ class MemorySession(Indexed):
     def debts(self) -> tuple[Debt, ...]:
         """The open debts, by key."""
         return tuple(sorted(self._debts.values(), key=lambda debt: (debt.key, debt.worktree)))
+
+    def tasks(self) -> tuple[TaskRecord, ...]:
+        """All tasks."""
+        return tuple(self._tasks.values())
+
+    def tasks_in_question(self, ids: Sequence[str]) -> tuple[TaskRecord, ...]:
+        """The tasks that are not final, those that they need, and those with these ids."""
+        in_work = [record for record in self._tasks.values() if not record.is_final]
+        wanted = {*ids, *(record.id for record in in_work), *(need for each in in_work for need in each.task.needs)}
+        return tuple(record for record in self._tasks.values() if record.id in wanted)
 
     def missing(self, hashes: Iterable[str]) -> tuple[str, ...]:
         """Those hashes under which nothing is kept."""

@@ -27,6 +27,7 @@ from commonhold.kernel.events import (
 from commonhold.kernel.keys import canonical
 from commonhold.kernel.lease import Lease, Waiter
 from commonhold.kernel.projection import Change, changed_lease, leaves_work, partial_work
+from commonhold.kernel.task import TaskAdded, TaskMoved, TaskRecord, added_record, moved_record
 from commonhold.stores import codec
 from commonhold.stores.postgres.literals import Value
 from commonhold.stores.postgres.names import Names
@@ -100,6 +101,8 @@ class Projection:
             ValuePut: self._on_put,
             WorkLeft: self._on_work_left,
             WorkReviewed: self._on_reviewed,
+            TaskAdded: self._on_task_added,
+            TaskMoved: self._on_task_moved,
         }
 
     def _on_granted(self, event: LeaseGranted, _: Recorded) -> None:
@@ -164,6 +167,18 @@ class Projection:
 
     def _on_reviewed(self, event: WorkReviewed, _: Recorded) -> None:
         self._tell("end_work", lease_id=event.lease_id)
+
+    def _on_task_added(self, event: TaskAdded, recorded: Recorded) -> None:
+        self._set_task(added_record(event, recorded.sequence, recorded.at))
+
+    def _on_task_moved(self, event: TaskMoved, recorded: Recorded) -> None:
+        (rows,) = self._transaction.ask(("task_by_id", {"id": event.task_id}))
+        for (body,) in rows:
+            self._set_task(moved_record(codec.decode(body, TaskRecord), event, recorded.at))
+
+    def _set_task(self, record: TaskRecord) -> None:
+        found_by: dict[str, Value] = {"id": record.id, "number": record.number, "is_final": int(record.is_final)}
+        self._tell("set_task", body=_text(record), **found_by)
 
     def _places(self, lease: Lease) -> dict[str, Value]:
         places = sorted({self._names.place(canonical(key)) for key in lease.keys})

@@ -186,3 +186,25 @@ WHERE namespace = %(namespace)s AND holder = %(holder)s AND request_id = %(reque
 -- Keep the first answer to a request.
 INSERT INTO commonhold.answers (namespace, holder, request_id, at, fingerprint, kind, answer)
 VALUES (%(namespace)s, %(holder)s, %(request_id)s, %(at)s, %(fingerprint)s, %(kind)s, %(answer)s);
+
+-- name: all_tasks
+-- Every task, in the order in which they were added.
+SELECT body FROM commonhold.tasks WHERE namespace = %(namespace)s ORDER BY number;
+
+-- name: tasks_in_question
+-- Tasks that are not final, those that they need, and those with one of some ids.
+SELECT body FROM commonhold.tasks
+WHERE namespace = %(namespace)s AND (NOT is_final OR id = ANY (%(ids)s::text[]) OR id IN (
+    SELECT json_array_elements_text(needing.body -> 'task' -> 'needs') FROM commonhold.tasks AS needing
+    WHERE needing.namespace = %(namespace)s AND NOT needing.is_final))
+ORDER BY number;
+
+-- name: task_by_id
+-- One task.
+SELECT body FROM commonhold.tasks WHERE namespace = %(namespace)s AND id = %(id)s;
+
+-- name: set_task
+-- Add a task, or give it a new state.
+INSERT INTO commonhold.tasks (namespace, id, number, is_final, body)
+VALUES (%(namespace)s, %(id)s, %(number)s, %(is_final)s = 1, %(body)s)
+ON CONFLICT (namespace, id) DO UPDATE SET is_final = excluded.is_final, body = excluded.body;

@@ -11,6 +11,7 @@ from commonhold.kernel.lease import Lease, Waiter
 from commonhold.kernel.lease_table import LeaseTable
 from commonhold.kernel.partial_work import PartialWork
 from commonhold.kernel.ports import StoredAnswer
+from commonhold.kernel.task import TaskRecord
 from commonhold.kernel.values import Value as KeyValue
 from commonhold.stores import codec, kept_answers
 from commonhold.stores.postgres.decision_queries import (
@@ -28,7 +29,7 @@ from commonhold.stores.postgres.names import Names
 from commonhold.stores.postgres.start import Start, start_of
 from commonhold.stores.postgres.transaction import Statement, Transaction
 
-B = TypeVar("B", Lease, Waiter, PartialWork)
+B = TypeVar("B", Lease, Waiter, PartialWork, TaskRecord)
 
 
 class PostgresReader:
@@ -111,6 +112,14 @@ class PostgresReader:
     def works(self) -> tuple[PartialWork, ...]:
         """Partial work that waits for review."""
         return _bodies(self._rows("all_works"), PartialWork)
+
+    def tasks(self) -> tuple[TaskRecord, ...]:
+        """All tasks."""
+        return _bodies(self._rows("all_tasks"), TaskRecord)
+
+    def tasks_in_question(self, ids: Sequence[str]) -> tuple[TaskRecord, ...]:
+        """The tasks that are not final, those that they need, and those with these ids."""
+        return _bodies(self._rows("tasks_in_question", ids=list(ids)), TaskRecord)
 
     def events(self, *, after: int = 0, limit: int = 1000, lease_id: str | None = None) -> tuple[Recorded, ...]:
         """Events above a sequence, of all leases or of one."""

@@ -31,6 +31,7 @@ MIGRATIONS: Final[tuple[str, ...]] = tuple(
         "debts.sql",
         "glimpses.sql",
         "messages.sql",
+        "tasks.sql",
     )
 )
 

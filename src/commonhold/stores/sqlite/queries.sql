@@ -294,3 +294,24 @@ INSERT OR REPLACE INTO proposals (worktree, path, holder, call, body) VALUES (?,
 -- name: withdraw
 -- It was written, or will not be.
 DELETE FROM proposals WHERE worktree = ? AND path = ? AND holder = ? AND call = ?;
+
+-- name: all_tasks
+-- Every task, in the order in which they were added.
+SELECT body FROM tasks ORDER BY number;
+
+-- name: tasks_in_question
+-- Tasks that are not final, those that they need, and those in a JSON list of ids.
+SELECT body FROM tasks
+WHERE is_final = 0
+    OR id IN (SELECT value FROM json_each(?))
+    OR id IN (SELECT needed.value FROM tasks AS needing, json_each(needing.body, '$.task.needs') AS needed
+        WHERE needing.is_final = 0)
+ORDER BY number;
+
+-- name: task_by_id
+-- One task.
+SELECT body FROM tasks WHERE id = ?;
+
+-- name: set_task
+-- Add a task, or give it a new state.
+INSERT OR REPLACE INTO tasks (id, number, is_final, body) VALUES (?, ?, ?, ?);

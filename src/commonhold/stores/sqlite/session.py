@@ -41,6 +41,7 @@ from commonhold.kernel.ports import Journal, StoredAnswer, Write
 from commonhold.kernel.presence import Message, Presence, Proposal
 from commonhold.kernel.projection import Change, changed_lease, partial_work
 from commonhold.kernel.read_set import Sighting, StaleRead
+from commonhold.kernel.task import TaskAdded, TaskMoved, TaskRecord, added_record, moved_record
 from commonhold.kernel.values import Value as KeyValue
 from commonhold.leases.decide import keys_of, most_ended_beside, value_keys_of
 from commonhold.stores import codec, kept_answers
@@ -48,7 +49,7 @@ from commonhold.stores.places import AFTER_SEPARATOR, SEPARATOR, place, places
 from commonhold.stores.sqlite.statements import load
 from commonhold.stores.statements import table_written
 
-B = TypeVar("B", Message, Lease, Waiter, PartialWork, StaleRead, Presence, Proposal)
+B = TypeVar("B", Message, Lease, Waiter, PartialWork, StaleRead, Presence, Proposal, TaskRecord)
 Value = str | bytes | int | float | None
 Statement = tuple[str, tuple[Value, ...]]
 _AFTER_SLASH: Final = "0"
@@ -193,6 +194,18 @@ class SqliteSession:
     def works(self) -> tuple[PartialWork, ...]:
         """Partial work that waits for review."""
         return self._bodies("all_works", PartialWork)
+
+    def tasks(self) -> tuple[TaskRecord, ...]:
+        """All tasks."""
+        return self._bodies("all_tasks", TaskRecord)
+
+    def tasks_in_question(self, ids: Sequence[str]) -> tuple[TaskRecord, ...]:
+        """The tasks that are not final, those that they need, and those with these ids."""
+        return self._bodies("tasks_in_question", TaskRecord, json_text(list(ids)))
+
+    def task(self, task_id: str) -> TaskRecord | None:
+        """One task by its id."""
+        return self._body("task_by_id", TaskRecord, task_id)
 
     def events(self, *, after: int = 0, limit: int = 1000, lease_id: str | None = None) -> tuple[Recorded, ...]:
         """Events above a sequence, of all leases or of one."""
@@ -479,6 +492,20 @@ def _on_waived(_: SqliteSession, event: DebtWaived, *__: object) -> Iterable[Sta
     yield "settle_debt", (event.worktree, event.key)
 
 
+def _on_task_added(_: SqliteSession, event: TaskAdded, recorded: Recorded, *__: object) -> Iterable[Statement]:
+    yield _task(added_record(event, recorded.sequence, recorded.at))
+
+
+def _on_task_moved(session: SqliteSession, event: TaskMoved, recorded: Recorded, *__: object) -> Iterable[Statement]:
+    before = session.task(event.task_id)
+    if before is not None:
+        yield _task(moved_record(before, event, recorded.at))
+
+
+def _task(record: TaskRecord) -> Statement:
+    return "set_task", (record.id, record.number, int(record.is_final), codec.encode(record).decode())
+
+
 # The statements, with their values, that apply an event to the tables, which is also given as it was recorded, and in
 # JSON. Other events change no table.
 _PROJECTIONS: Final[dict[type[Event], Callable[[SqliteSession, Any, Recorded, str], Iterable[Statement]]]] = {
@@ -498,4 +525,6 @@ _PROJECTIONS: Final[dict[type[Event], Callable[[SqliteSession, Any, Recorded, st
     WorkReviewed: _on_reviewed,
     DebtWaived: _on_waived,
     Committed: _on_committed,
+    TaskAdded: _on_task_added,
+    TaskMoved: _on_task_moved,
 }

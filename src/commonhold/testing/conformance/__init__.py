@@ -11,7 +11,8 @@
         def rig(self):
             yield MyRig()  # see Rig: an empty namespace, and a way to move its clock
 
-A registry whose `together` is a real transaction is also a `TransactionConformance`.
+A registry whose `together` is a real transaction is also a `TransactionConformance`. A store of tasks is a
+`TaskConformance`, whose rig is a TaskRig.
 """
 
 from commonhold.testing.conformance.circles import CircleConformance
@@ -23,11 +24,12 @@ from commonhold.testing.conformance.records import RecordConformance
 from commonhold.testing.conformance.requests import RequestConformance
 from commonhold.testing.conformance.rig import Rig
 from commonhold.testing.conformance.slots import SlotConformance
+from commonhold.testing.conformance.tasks import TaskConformance, TaskRig
 from commonhold.testing.conformance.transactions import TransactionConformance
 from commonhold.testing.conformance.values import ValueConformance
 from commonhold.testing.conformance.works import WorkConformance
 
-__all__ = ["RegistryConformance", "Rig", "TransactionConformance"]
+__all__ = ["RegistryConformance", "Rig", "TaskConformance", "TaskRig", "TransactionConformance"]
 
 
 class RegistryConformance(

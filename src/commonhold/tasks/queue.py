@@ -1,0 +1,76 @@
+"""The queue of tasks in a store: `tasks.decide` makes the decisions, one transaction each."""
+
+from contextlib import AbstractContextManager
+from typing import Final, get_args
+
+from commonhold.kernel.clock import Now
+from commonhold.kernel.lease_table import LeaseTable
+from commonhold.kernel.ports import Clock, Once, StoredAnswer, TaskReader, TaskTables
+from commonhold.leases.registry import reused
+from commonhold.tasks.board import Board
+from commonhold.tasks.commands import AddTasks, ClaimTask, SettleTasks, TaskCommand, TaskOutcome
+from commonhold.tasks.decide import decide
+
+_OUTCOMES: Final = get_args(TaskOutcome)
+
+
+class TaskQueue:
+    """Tasks and their claims, in the tables that keep the leases: memory, SQLite or PostgreSQL."""
+
+    def __init__(self, tables: TaskTables, clock: Clock) -> None:
+        """Keep tasks in `tables`, by `clock`, which is the clock of their storage."""
+        self._tables = tables
+        self._clock = clock
+
+    def execute(self, command: TaskCommand, once: Once | None = None) -> TaskOutcome:
+        """Decide on a command inside one transaction. With `once`, a repeated request gets its first outcome.
+
+        Raises InputError `TASK_UNKNOWN`, and UsageError `REQUEST_ID_REUSED` if the id was used for another request.
+        """
+        with self._tables.write() as writer:
+            earlier = None if once is None else _earlier(writer, command.holder, once)
+            if earlier is not None:
+                return earlier
+            now = self._clock.now()
+            decision = decide(board_of(writer, _named(command)), command, now)
+            writer.record(decision.events, now.wall)
+            if once is not None:
+                stored = StoredAnswer(once.fingerprint, decision.outcome)
+                writer.remember(command.holder, once.request_id, stored, now.wall)
+            return decision.outcome
+
+    def read(self) -> AbstractContextManager[TaskReader]:
+        """Return one consistent view."""
+        return self._tables.read()
+
+    def now(self) -> Now:
+        """Return the present instant."""
+        return self._clock.now()
+
+
+def board_of(reader: TaskReader, ids: tuple[str, ...] = ()) -> Board:
+    """Return the board for a decision that names these tasks."""
+    tasks = {record.id: record for record in reader.tasks_in_question(ids)}
+    return Board(tasks, LeaseTable(reader.leases(), reader.next_sequence, reader.waiters()))
+
+
+def _named(command: TaskCommand) -> tuple[str, ...]:
+    match command:
+        case AddTasks():
+            return tuple({each for task in command.tasks for each in (task.id, *task.needs)})
+        case ClaimTask():
+            return () if command.wanted is None else (command.wanted,)
+        case SettleTasks():
+            return ()
+        case _:
+            return (command.task_id,)
+
+
+def _earlier(reader: TaskReader, holder: str, once: Once) -> TaskOutcome | None:
+    stored = reader.answer(holder, once.request_id)
+    if stored is None:
+        return None
+    if stored.fingerprint != once.fingerprint or not isinstance(stored.answer, _OUTCOMES):
+        raise reused(once.request_id)
+    outcome: TaskOutcome = stored.answer
+    return outcome
