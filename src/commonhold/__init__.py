@@ -83,22 +83,30 @@ if TYPE_CHECKING:
     from commonhold.kernel.partial_work import Left, PartialWork
     from commonhold.kernel.pictures import Change, Status, Who
     from commonhold.kernel.refusals import Refusal
+    from commonhold.kernel.task import Attempt, Move, Result, Task, TaskAdded, TaskMoved, TaskRecord, TaskState
     from commonhold.kernel.values import Value, Version
+    from commonhold.tasks.answers import TaskAction, TaskAnswer, TaskView
+    from commonhold.tasks.board import Collision, Condition
+    from commonhold.tasks.commands import Collisions, Waiting
 
 __all__ = [
     "AcquireAnswer",
     "AdoptAnswer",
     "AsyncCommonhold",
+    "Attempt",
     "Base",
     "Change",
     "Changeset",
     "Code",
+    "Collision",
+    "Collisions",
     "CommitAnswer",
     "CommitRefused",
     "CommitUndone",
     "Committed",
     "Commonhold",
     "CommonholdError",
+    "Condition",
     "Conflict",
     "ContractChange",
     "Deadline",
@@ -129,6 +137,7 @@ __all__ = [
     "Merge",
     "MergedRegion",
     "Mode",
+    "Move",
     "Name",
     "Needed",
     "News",
@@ -153,10 +162,19 @@ __all__ = [
     "Repair",
     "RepairRegion",
     "Resolver",
+    "Result",
     "ReviewAnswer",
     "StateReset",
     "Status",
     "StoreError",
+    "Task",
+    "TaskAction",
+    "TaskAdded",
+    "TaskAnswer",
+    "TaskMoved",
+    "TaskRecord",
+    "TaskState",
+    "TaskView",
     "Unmerged",
     "UsageError",
     "Value",
@@ -165,6 +183,7 @@ __all__ = [
     "Waiter",
     "WaiterLeft",
     "WaiterSeen",
+    "Waiting",
     "WaiveAnswer",
     "Who",
     "Wish",
@@ -182,6 +201,7 @@ _HOMES = {
     "commonhold.kernel.answers": "AcquireAnswer AdoptAnswer CommitAnswer LeaseAnswer MergedRegion Needed News Next"
     " NoteQuote Obstacle Piece PutAnswer RegionHash RegionText Repair RepairRegion ReviewAnswer Unmerged WaiveAnswer",
     "commonhold.kernel.pictures": "Change Status Who",
+    "commonhold.tasks.answers": "TaskAction TaskAnswer TaskView",
     "commonhold.client.async_session": "AsyncCommonhold",
     "commonhold.client.async_opening": "open_async",
     "commonhold.client.opening": "open",
@@ -200,9 +220,12 @@ _HOMES = {
     "commonhold.kernel.modes": "Mode",
     "commonhold.kernel.partial_work": "Left PartialWork",
     "commonhold.kernel.refusals": "Refusal",
+    "commonhold.kernel.task": "Attempt Move Result Task TaskAdded TaskMoved TaskRecord TaskState",
     "commonhold.kernel.values": "Value Version",
     "commonhold.code.regions.discover": "discover",
     "commonhold.code.regions.region": "Problem Region RegionMap",
+    "commonhold.tasks.board": "Collision Condition",
+    "commonhold.tasks.commands": "Collisions Waiting",
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names.split()}
 

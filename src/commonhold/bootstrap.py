@@ -18,7 +18,7 @@ from commonhold.commits.turns import Turns
 from commonhold.commits.use_cases import Surroundings
 from commonhold.config import Settings, load_settings
 from commonhold.kernel.errors import Code, InputError
-from commonhold.kernel.ports import Registry, Step, no_step
+from commonhold.kernel.ports import Registry, Revisions, Step, no_step
 from commonhold.leases.registry import TableRegistry
 from commonhold.machine.system import RandomIds, SystemClock, is_running
 from commonhold.reads.heartbeats import Heartbeats
@@ -106,9 +106,20 @@ def compose(
             shared.signs or Heartbeats(),
             shared.put_off,
             partial(_find_notes, repository, settings),
+            partial(_revisions, repository),
         ),
         at_step=at_step,
     )
+
+
+def _revisions(repository: Repository) -> Revisions | None:
+    if repository.git_dir is None:
+        return None
+    # Loaded here: only tasks ask about commits.
+    from commonhold.workspace.git.process import Git  # noqa: PLC0415
+    from commonhold.workspace.git.reachability import GitRevisions  # noqa: PLC0415
+
+    return GitRevisions(Git(repository.root))
 
 
 def reset_state(repository: Repository, by: str) -> bool:

@@ -178,9 +178,14 @@ class Service:
         if any(parse(key).scheme == FILE for key in keys):
             self._recover_if_possible()
         answer = self._uses.leases.acquire(self.holder, keys, task=task, ttl_seconds=ttl, mode=mode, **more)
-        if answer.outcome != "denied":
+        if answer.outcome not in {"denied", "queued"}:
             return answer
-        return replace(answer, context=self._uses.notes.bearing_on((each.key for each in answer.conflicts), task))
+        if answer.outcome == "denied" and any(parse(each.key).scheme == FILE for each in answer.conflicts):
+            answer = replace(answer, context=self._uses.notes.bearing_on((each.key for each in answer.conflicts), task))
+        # Loaded here: most requests are granted.
+        from commonhold.api.redirects import redirected  # noqa: PLC0415
+
+        return redirected(self._uses, self.holder, answer)
 
     @Operation(Schedule.QUICK, command="renew", tool="renew")
     def renew(
@@ -277,6 +282,61 @@ class Service:
                 f"{texts.short_name(self.holder)} adopted what you had not committed in {', '.join(answer.paths)}",
             )
         return answer
+
+    @Operation(once=True, command="task add")
+    def add_tasks(self, *tasks: terms.Task, request_id: str | None = None) -> terms.TaskAnswer:
+        """Add tasks, all or none; one without an id gets one from the store. Needs may name tasks of the same call.
+
+        Tasks that are there already with the same definition are left as they are. Refused: a circle of needs
+        (`TASK_IN_CIRCLE`), an id that another definition has (`TASK_EXISTS`). Raises InputError `PLAN_INVALID`,
+        `TASK_UNKNOWN`, and those of keys.
+        """
+        return self._uses.tasks.add(self.holder, tasks, request_id)
+
+    @Operation(once=True, command="task claim", tool="task")
+    def claim_task(
+        self,
+        task: str | None = None,
+        *,
+        ttl_seconds: float | None = None,
+        labels: Sequence[str] = (),
+        collisions: terms.Collisions | None = None,
+        request_id: str | None = None,
+    ) -> terms.TaskAnswer:
+        """Claim a task, by default the best one: a lease on its key, which ends like any other.
+
+        With `labels`, only a task that has all of them. `collisions` says whether a task whose keys others use may be
+        given: as the last resort (the default), or never. Without a task the answer says what each one waits for.
+        """
+        ttl = self._uses.options.ttl_seconds if ttl_seconds is None else ttl_seconds
+        return self._uses.tasks.claim(self.holder, task, ttl, labels, collisions, request_id)
+
+    @Operation(once=True, command="task done", tool="task")
+    def change_task(
+        self,
+        task: str,
+        action: terms.TaskAction,
+        *,
+        fence: int | None = None,
+        commit: str = "",
+        note: str = "",
+        request_id: str | None = None,
+    ) -> terms.TaskAnswer:
+        """End a claim (done, unchanged, fail; `fence` is that of the claim), or refuse, cancel or reopen a task.
+
+        Done needs a `commit`, unless this session has committed through Commonhold since its claim in a working tree of
+        the task's target. Every other action needs a reason in `note`. Raises InputError `TASK_UNKNOWN`,
+        `REVISION_UNKNOWN`, and UsageError `USAGE` if nothing says what was changed.
+        """
+        return self._uses.tasks.change(self.holder, task, action, fence, commit, note, request_id)
+
+    @Operation(reads=True, command="task list", tool="task")
+    def tasks(self, *ids: str, all_states: bool = False) -> terms.TaskAnswer:
+        """Return the tasks that are not final, or those with these ids, with the traces of their attempts.
+
+        `all_states`: the final ones too. Raises InputError `TASK_UNKNOWN`.
+        """
+        return self._uses.tasks.list(self._agent or texts.NOBODY, ids, is_all=all_states)
 
     @Operation(Schedule.PLANNED, command="sweep")
     def sweep(self) -> None:

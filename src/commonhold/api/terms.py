@@ -31,9 +31,13 @@ if TYPE_CHECKING:
     from commonhold.kernel.pictures import Briefing as Briefing
     from commonhold.kernel.pictures import Status as Status
     from commonhold.kernel.pictures import Who as Who
+    from commonhold.kernel.task import Task as Task
     from commonhold.kernel.values import Value as Value
     from commonhold.kernel.values import Version as Version
     from commonhold.leases.acquire_options import AcquireOptions as AcquireOptions
+    from commonhold.tasks.answers import TaskAction as TaskAction
+    from commonhold.tasks.answers import TaskAnswer as TaskAnswer
+    from commonhold.tasks.commands import Collisions as Collisions
 
 _HOMES: Final = {
     "commonhold.code.regions.region": "RegionMap",
@@ -46,8 +50,11 @@ _HOMES: Final = {
     "commonhold.kernel.lease": "Lease",
     "commonhold.kernel.partial_work": "PartialWork",
     "commonhold.kernel.pictures": "Briefing Status Who",
+    "commonhold.kernel.task": "Task",
     "commonhold.kernel.values": "Value Version",
     "commonhold.leases.acquire_options": "AcquireOptions",
+    "commonhold.tasks.answers": "TaskAction TaskAnswer",
+    "commonhold.tasks.commands": "Collisions",
 }
 _HOME_OF: Final = {name: module for module, names in _HOMES.items() for name in names.split()}
 

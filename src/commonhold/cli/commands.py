@@ -26,7 +26,8 @@ GROUPS: Final[Mapping[str, Mapping[str, str]]] = {
         "hand-over": "Give your lease to another agent session.",
         "break": "End another's lease by force; for people, and audited.",
     },
-    "Share tasks between clones": {
+    "Share tasks": {
+        "task": "Share the tasks of a plan among sessions: add, import, list, claim and end them.",
         "claim": "Claim a task through a git remote, without a server; list, keep, end and log claims.",
     },
     "Read and change code": {

@@ -28,7 +28,7 @@ _YET_UNKNOWN = Link("http://127.0.0.1:0", "made when this is written")
 )
 @what_argument
 @click.option("--http", is_flag=True, help="Let Claude Code's hooks ask the daemon themselves, over the loopback.")
-@click.option("--mcp", is_flag=True, help="Offer the agents the MCP tools, too: about a thousand tokens of context.")
+@click.option("--mcp", is_flag=True, help="Offer the agents the MCP tools, too: about 1,200 tokens of context.")
 @click.option(
     "--shared",
     is_flag=True,

@@ -118,6 +118,11 @@ def _regions_words(arguments: Mapping[str, Any]) -> Words:
     return [rooted(arguments["path"])]
 
 
+def _task_words(arguments: Mapping[str, Any]) -> Words:
+    task = [arguments["task"]] if "task" in arguments else []
+    return [*task, *_any_words({name: value for name, value in arguments.items() if name != "task"})]
+
+
 def _any_words(arguments: Mapping[str, Any]) -> Words:
     return [word for name, value in arguments.items() for word in _option(name, value)]
 
@@ -137,5 +142,8 @@ _WORDS: Final[Mapping[str, Callable[[Mapping[str, Any]], Words]]] = {
     "review resolve": _lease_words,
     "review waive": _show_words,
     "show": _show_words,
+    "task claim": _task_words,
+    "task done": _task_words,
+    "task show": _task_words,
     "who": _who_words,
 }

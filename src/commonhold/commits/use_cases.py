@@ -27,6 +27,8 @@ from commonhold.workspace.place import WorktreeState
 if TYPE_CHECKING:
     from commonhold.commits.cross_file_admission import Insight
     from commonhold.commits.plan_sources import PlansOf
+    from commonhold.kernel.ports import Revisions
+    from commonhold.tasks.service import Tasks
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +39,8 @@ class Surroundings:
     other files, and is called once there is something to write; without one each file is examined alone. A session
     whose process `is_running` is at work, however long it is silent; so is one that has given `signs` of life recently.
     Commits take `turns`; `plans_of` returns the maker of their plans. If an examination can be `put_off`, changes that
-    are already written do not wait until all files are read. `find_notes` looks for the notes that a refusal quotes.
+    are already written do not wait until all files are read. `find_notes` looks for the notes that a refusal quotes. In
+    a git repository, `revisions` returns the answers about commits.
     """
 
     registry: Registry | None = None
@@ -48,6 +51,7 @@ class Surroundings:
     signs: Heartbeats = field(default_factory=Heartbeats)
     put_off: DeferredChanges | None = None
     find_notes: FindNotes | None = None
+    revisions: Callable[[], Revisions | None] = lambda: None
 
 
 class Parts(TypedDict, total=False):
@@ -86,7 +90,18 @@ class UseCases:
         self.queries = Queries(self.place, self.reading, self.leases)
         self.notes = ProjectNotes(self.place, self.surroundings.find_notes)
         self.waiving = Waivers(store, clock, self.reading)
+        self._tasks: Tasks | None = None
         self.upkeep = Maintenance(self.place, options.retention_seconds)
+
+    @property
+    def tasks(self) -> Tasks:
+        """The coordinator of tasks, loaded with the first call that concerns one."""
+        if self._tasks is None:
+            from commonhold.tasks.service import Tasks  # noqa: PLC0415 - most sessions have no tasks
+
+            revisions = self.surroundings.revisions()
+            self._tasks = Tasks(self.place, self.reading, self.ids, revisions, is_shared=self.is_shared)
+        return self._tasks
 
     def _tree(self, place: str) -> RegionReader | None:
         """Return a reader of a working tree: if machines share the leases, of this one only."""

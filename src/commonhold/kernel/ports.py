@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
@@ -212,8 +212,8 @@ class TaskWriter(TaskReader, LeaseWriter, Protocol):
     """A transaction on tasks and leases."""
 
 
-class TaskTables(Protocol):
-    """Storage of tasks, in one place with the leases by which they are claimed."""
+class TaskTables(LeaseTables, Protocol):
+    """Storage of leases, and of the tasks that are claimed by them."""
 
     def read(self) -> AbstractContextManager[TaskReader]:
         """Return one consistent view."""
@@ -221,6 +221,25 @@ class TaskTables(Protocol):
 
     def write(self) -> AbstractContextManager[TaskWriter]:
         """Begin a transaction that excludes all others on the same tasks and leases. An exception rolls it back."""
+        ...
+
+
+class Revisions(Protocol):
+    """The commits and branches of the version control of a repository."""
+
+    def branch(self) -> str:
+        """Return the name of the branch that is checked out; empty if none is."""
+        ...
+
+    def commit_of(self, revision: str) -> str:
+        """Return the full hash of the commit that a revision names. Raises InputError `REVISION_UNKNOWN`."""
+        ...
+
+    def reached(self, target: str, commits: Sequence[str]) -> Mapping[str, bool]:
+        """Return, for each of `commits` that the repository has, whether it is part of the branch `target`.
+
+        Empty if there is no such branch: nothing is known then.
+        """
         ...
 
 

@@ -7,7 +7,7 @@ from commonhold.kernel.clock import Now
 from commonhold.kernel.commands import Command
 from commonhold.kernel.errors import Code, UsageError
 from commonhold.kernel.outcomes import Outcome, Queued
-from commonhold.kernel.ports import Clock, LeaseReader, LeaseTables, LeaseView, Once, StoredAnswer
+from commonhold.kernel.ports import Clock, LeaseReader, LeaseView, Once, StoredAnswer, TaskTables
 from commonhold.leases.decide import decide
 
 T = TypeVar("T", bound=Outcome)
@@ -17,10 +17,15 @@ _OUTCOMES: Final = get_args(Outcome)
 class TableRegistry:
     """The lease service over tables: memory, SQLite, PostgreSQL."""
 
-    def __init__(self, tables: LeaseTables, clock: Clock) -> None:
+    def __init__(self, tables: TaskTables, clock: Clock) -> None:
         """Keep leases in `tables`, by `clock`, which is the clock of their storage."""
         self._tables = tables
         self._clock = clock
+
+    @property
+    def tables(self) -> TaskTables:
+        """The tables, which keep tasks as well."""
+        return self._tables
 
     def execute(self, command: Command[T], once: Once | None = None) -> T:
         """Decide on a command inside one transaction."""

@@ -2,19 +2,21 @@
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, Literal, get_args, get_type_hints
 
 import msgspec
 
-from commonhold.api.wire import shapes
+from commonhold.api.wire import shapes, task_shapes
 from commonhold.api.wire.changesets import changeset
 from commonhold.api.wire.text import Json
 from commonhold.client.async_session import AsyncCommonhold
 from commonhold.kernel.changeset import Op
 from commonhold.kernel.errors import Code, UsageError
 from commonhold.kernel.modes import Mode
+from commonhold.kernel.task import Task
 from commonhold.kernel.values import Version
 from commonhold.server.compact_responses import thrifty
+from commonhold.tasks.answers import TaskAction
 
 # Clients give up on a call after a minute or so.
 MAX_WAIT_SECONDS: Final = 50.0
@@ -84,6 +86,20 @@ class _Status(msgspec.Struct, forbid_unknown_fields=True):
     key: str | None = None
 
 
+class _Task(msgspec.Struct, forbid_unknown_fields=True):
+    """A call about tasks; which fields it needs depends on the action, and the service says so."""
+
+    action: Literal["list", "add", "claim", "done", "unchanged", "fail", "cancel"]
+    task: str | None = None
+    title: str = ""
+    intent: str = ""
+    keys: list[str] = []
+    needs: list[str] = []
+    fence: int | None = None
+    commit: str = ""
+    note: str = ""
+
+
 async def _regions(hold: AsyncCommonhold, asked: _Regions) -> Json:
     return shapes.regions(await hold.regions(asked.path))
 
@@ -129,6 +145,31 @@ async def _put(hold: AsyncCommonhold, asked: _Put) -> Json:
 
 async def _status(hold: AsyncCommonhold, asked: _Status) -> Json:
     return shapes.status(await hold.status()) if asked.key is None else shapes.who(await hold.who(asked.key))
+
+
+async def _task(hold: AsyncCommonhold, asked: _Task) -> Json:
+    if asked.action == "list":
+        found = await (hold.tasks() if asked.task is None else hold.tasks(asked.task))
+    elif asked.action == "claim":
+        found = await hold.claim_task(asked.task)
+    elif asked.action == "add":
+        keys, needs = tuple(asked.keys), tuple(asked.needs)
+        found = await hold.add_tasks(Task(asked.task or "", asked.title, asked.intent, keys, needs))
+    elif asked.task is None:
+        raise UsageError(Code.USAGE, f"{asked.action} needs a task", hint="name it: task")
+    else:
+        action = TaskAction(asked.action)
+        found = await hold.change_task(asked.task, action, fence=asked.fence, commit=asked.commit, note=asked.note)
+    return _with_tool_next(task_shapes.answer(found))
+
+
+def _with_tool_next(shape: Json) -> Json:
+    """Return the answer with its next call in the form of this tool: the command's second word is the action."""
+    if "next" not in shape:
+        return shape
+    _, _, verb = shape["next"]["call"].partition(" ")
+    arguments = {"action": "list" if verb == "show" else verb, **shape["next"]["arguments"]}
+    return {**shape, "next": {**shape["next"], "call": "task", "arguments": arguments}}
 
 
 async def call(hold: AsyncCommonhold, name: str, arguments: Mapping[str, Any]) -> Json:
@@ -277,6 +318,24 @@ TOOLS: Final[Mapping[str, Tool]] = {
             _schema(key=_TEXT),
             _Status,
             _status,
+        ),
+        Tool(
+            "task",
+            "Shared tasks. claim gives the best free or the named one, with a fence; end it by done, unchanged, fail.",
+            _schema(
+                ["action"],
+                action={"enum": list(get_args(get_type_hints(_Task)["action"]))},
+                task=_TEXT,
+                title={**_TEXT, "description": "add"},
+                intent=_TEXT,
+                keys=_texts("add: what it changes"),
+                needs=_texts("add: tasks that must land before"),
+                fence={**_INTEGER, "description": "of your claim"},
+                commit={**_TEXT, "description": "done: git revision"},
+                note={**_TEXT, "description": "why"},
+            ),
+            _Task,
+            _task,
         ),
     )
 }

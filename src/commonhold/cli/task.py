@@ -1,0 +1,95 @@
+"""`commonhold task`: the tasks of a repository, and who does which."""
+
+import click
+
+from commonhold.api.wire import task_shapes
+from commonhold.cli import task_words
+from commonhold.cli.command import Command, Group
+from commonhold.cli.common_options import Given, common, request_option, ttl_option
+from commonhold.cli.exit_status import DONE, REFUSED
+from commonhold.cli.opening import opened
+from commonhold.cli.output import answer
+from commonhold.cli.task_adding import add, import_
+from commonhold.cli.task_changes import cancel, done, fail, refuse, reopen
+from commonhold.tasks.commands import Collisions
+
+
+@click.group(
+    "task",
+    cls=Group,
+    examples=("commonhold task import plan.yaml", "commonhold task claim", "commonhold task list"),
+)
+@common
+def command() -> None:
+    """Share the work of a plan among agents: add, list, claim and end tasks.
+
+    A claim is a lease on task:TASK: it ends with the session that holds it, and the task returns to the others. A task
+    that is done has landed only when its commit is part of its target branch; tasks that need it wait until then.
+    """
+
+
+@command.command("list", cls=Command, examples=("commonhold task list", "commonhold task list --all --json"))
+@click.option("--all", "all_states", is_flag=True, help="Those that have landed, failed or been cancelled, too.")
+@common
+@click.pass_obj
+def _list(given: Given, *, all_states: bool) -> int:
+    """List the open tasks with their condition, and why those that wait do so.
+
+    The conditions: ready, blocked (a need has not landed), reserved (for the session whose change was refused),
+    claimed, stranded (done, but its commit has not landed), landed, failed, cancelled.
+    """
+    with opened(given) as place:
+        found = place.hold.tasks(all_states=all_states)
+    answer(given, found, task_shapes.answer, task_words.listed)
+    return DONE
+
+
+@command.command("show", cls=Command, examples=("commonhold task show price",))
+@click.argument("task")
+@common
+@click.pass_obj
+def _show(given: Given, task: str) -> int:
+    """Show TASK with its attempts, and with the commits and the partial work that they left."""
+    with opened(given) as place:
+        found = place.hold.tasks(task)
+    answer(given, found, task_shapes.answer, task_words.details)
+    return DONE
+
+
+@command.command(
+    "claim",
+    cls=Command,
+    examples=("commonhold task claim", "commonhold task claim price", "commonhold task claim --label docs --ttl 3600"),
+)
+@click.argument("task", required=False)
+@ttl_option
+@click.option("--label", "labels", metavar="LABEL", multiple=True, help="Only a task with this label; may be repeated.")
+@click.option("--apart", is_flag=True, help="No task whose keys are in use by others, even if nothing else is left.")
+@request_option
+@common
+@click.pass_obj
+def _claim(
+    given: Given,
+    *,
+    task: str | None,
+    ttl_seconds: float | None,
+    labels: tuple[str, ...],
+    apart: bool,
+    request_id: str | None,
+) -> int:
+    """Claim TASK, or the best one that is free: exactly one session gets it.
+
+    Tasks whose keys others use come last. The answer has the fence, which `done` and `fail` ask for. The exit code is 1
+    if no task is free; the answer says what each one waits for.
+    """
+    collisions = Collisions.NEVER if apart else Collisions.LAST
+    with opened(given) as place:
+        found = place.hold.claim_task(
+            task, ttl_seconds=ttl_seconds, labels=labels, collisions=collisions, request_id=request_id
+        )
+    answer(given, found, task_shapes.answer, lambda found: task_words.answer(found, given))
+    return REFUSED if found.code else DONE
+
+
+for _part in (add, import_, done, fail, refuse, cancel, reopen):
+    command.add_command(_part)

@@ -1,0 +1,142 @@
+"""`commonhold task add` and `import`: one task from options, or many from a plan."""
+
+import os
+import time
+from pathlib import Path
+from typing import TypedDict, Unpack
+
+import click
+
+from commonhold.api.wire import task_shapes
+from commonhold.cli import task_words
+from commonhold.cli.changeset_input import STDIN, read_stdin
+from commonhold.cli.command import Command, files
+from commonhold.cli.common_options import Given, common, request_option
+from commonhold.cli.exit_status import DONE, REFUSED
+from commonhold.cli.opening import Place, opened
+from commonhold.cli.output import answer
+from commonhold.kernel.errors import Code, InputError, UsageError
+from commonhold.kernel.task import DEFAULT_ATTEMPTS, Task
+from commonhold.tasks.plans import MOST_BYTES, duration, instant, read_plan
+
+
+class _Rest(TypedDict):
+    """Options that are the fields of a task just as they are."""
+
+    intent: str
+    needs: tuple[str, ...]
+    priority: int
+    labels: tuple[str, ...]
+    takers: tuple[str, ...]
+    target: str
+    checks: tuple[str, ...]
+
+
+@click.command(
+    "add",
+    cls=Command,
+    examples=(
+        'commonhold task add "discount parameter on charge()" --id price --key src/billing.py#charge --estimate 20m',
+        'commonhold task add "apply_discount() uses it" --need price --priority 5',
+    ),
+)
+@click.argument("title")
+@click.option("--id", "task_id", metavar="TASK", default="", help="Its name; by default the store gives a number.")
+@click.option("--intent", metavar="TEXT", default="", help="What is wanted, in more words than the title.")
+@click.option(
+    "--key", "keys", metavar="KEY", multiple=True, help="A file, region or name that it changes; may be repeated."
+)
+@click.option(
+    "--need", "needs", metavar="TASK", multiple=True, help="A task that must have landed before; may be repeated."
+)
+@click.option("--priority", metavar="N", type=int, default=0, show_default=True, help="A higher one goes first.")
+@click.option("--deadline", metavar="WHEN", help="A duration from now (2h), or a time with its zone.")
+@click.option("--estimate", metavar="DURATION", help="Its expected size: 90s, 20m, 1.5h.")
+@click.option("--attempts", metavar="N", type=int, default=DEFAULT_ATTEMPTS, show_default=True, help="Then it fails.")
+@click.option("--label", "labels", metavar="LABEL", multiple=True, help="A word to choose it by; may be repeated.")
+@click.option(
+    "--for", "takers", metavar="PATTERN", multiple=True, help="Sessions that may take it, as claude:*; may be repeated."
+)
+@click.option(
+    "--target", metavar="BRANCH", default="", help="Where its commit lands; default: the branch checked out here."
+)
+@click.option("--check", "checks", metavar="COMMAND", multiple=True, help="A command that must pass; may be repeated.")
+@request_option
+@common
+@click.pass_obj
+def add(
+    given: Given,
+    *,
+    title: str,
+    task_id: str,
+    deadline: str | None,
+    estimate: str | None,
+    attempts: int,
+    keys: tuple[str, ...],
+    request_id: str | None,
+    **rest: Unpack[_Rest],
+) -> int:
+    """Add a task. It can be claimed once all tasks that it needs have landed.
+
+    The exit code is 1 if its name is taken, or if the needs form a circle, which the answer shows.
+    """
+    size = None if estimate is None else _read(duration(estimate), estimate, "a duration such as 20m")
+    due = None if deadline is None else _read(instant(deadline, time.time()), deadline, "2h, or a time with its zone")
+    with opened(given) as place:
+        task = Task(
+            task_id,
+            title,
+            keys=place.keys(keys),
+            deadline_at=due,
+            estimate_seconds=size,
+            most_attempts=attempts,
+            **rest,
+        )
+        return _added(given, place, (task,), request_id)
+
+
+def _read(value: float | None, text: str, form: str) -> float:
+    if value is None:
+        raise UsageError(Code.USAGE, f"{text!r} cannot be read", hint=f"write {form}")
+    return value
+
+
+@click.command(
+    "import",
+    cls=Command,
+    examples=("commonhold task import plan.yaml", "planner | commonhold task import -"),
+)
+@click.argument("plan", shell_complete=files)
+@request_option
+@common
+@click.pass_obj
+def import_(given: Given, plan: str, request_id: str | None) -> int:
+    """Add all tasks of PLAN, a YAML or JSON file (-: standard input), or none of them.
+
+    Keys are relative to the root of the repository. A plan can be imported again: tasks whose definition is the same
+    are left as they are. docs/tasks.md shows the form of a plan.
+    """
+    content = read_stdin("the plan") if plan == STDIN else _content(plan)
+    with opened(given) as place:
+        return _added(given, place, read_plan(content, time.time()), request_id)
+
+
+def _content(path: str) -> bytes:
+    try:
+        with Path(path).open("rb") as file:
+            return file.read(MOST_BYTES + 1)
+    except FileNotFoundError as fault:
+        raise InputError(
+            Code.FILE_NOT_FOUND, f"there is no file {path!r}", hint="name the plan, or - for standard input"
+        ) from fault
+    except IsADirectoryError as fault:
+        raise InputError(Code.NOT_A_FILE, f"{path!r} is a folder", hint="name the file of the plan") from fault
+    except OSError as fault:
+        why = os.strerror(fault.errno or 0)
+        raise InputError(Code.PERMISSION_DENIED, f"{path!r} cannot be read: {why}", hint="make it readable") from fault
+
+
+def _added(given: Given, place: Place, tasks: tuple[Task, ...], request_id: str | None) -> int:
+    found = place.hold.add_tasks(*tasks, request_id=request_id)
+    answer(given, found, task_shapes.answer, lambda found: task_words.answer(found, given))
+    return REFUSED if found.code else DONE

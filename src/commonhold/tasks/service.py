@@ -1,0 +1,282 @@
+"""The coordinator of tasks: adds, claims and ends them, and follows the branches that their commits must reach."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from commonhold.kernel.answers import Next
+from commonhold.kernel.errors import Code, InputError, UsageError
+from commonhold.kernel.lease import check_ttl
+from commonhold.kernel.ports import Ids, Revisions
+from commonhold.kernel.refusals import Refusal
+from commonhold.kernel.task import Result, Task, TaskRecord, TaskState
+from commonhold.leases.idempotency import once
+from commonhold.leases.registry import TableRegistry
+from commonhold.leases.requests import check_reason
+from commonhold.reads.reading import RegionReader
+from commonhold.tasks.answers import TaskAction, TaskAnswer, TaskView
+from commonhold.tasks.board import condition, why_not
+from commonhold.tasks.commands import (
+    AddTasks,
+    CancelTask,
+    ClaimTask,
+    Collisions,
+    FailTask,
+    FinishTask,
+    NoTask,
+    RefuseTask,
+    ReopenTask,
+    TaskChanged,
+    TaskClaimed,
+    TaskCommand,
+    TaskOutcome,
+    TaskRefused,
+    TasksAdded,
+    TasksRefused,
+)
+from commonhold.tasks.definition import MOST_TASKS, checked
+from commonhold.tasks.history import changes_of, commits_since, works_of
+from commonhold.tasks.landings import TaskLandings
+from commonhold.tasks.offers import offers
+from commonhold.tasks.queue import TaskQueue, board_of
+from commonhold.workspace.place import WorktreeState
+
+REFUSAL_PATIENCE_SECONDS: Final = 600.0
+"""How long a task that was refused at landing waits for the session that did it."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Request:
+    """A request with an id to repeat it by; `content` is the command without anything random in it."""
+
+    holder: str
+    request_id: str | None
+    content: object
+
+
+class Tasks:
+    """The tasks of one repository, for one agent session."""
+
+    def __init__(
+        self, place: WorktreeState, reading: RegionReader, ids: Ids, revisions: Revisions | None, *, is_shared: bool
+    ) -> None:
+        """Keep tasks where `place` keeps leases, or beside the repository if only leases can be kept there.
+
+        `revisions` answer about commits; without them (in a plain folder) tasks land without a commit. `is_shared`:
+        the leases are kept elsewhere than beside the repository.
+        """
+        self._place = place
+        self._reading = reading
+        self._ids = ids
+        self._revisions = revisions
+        registry = place.registry
+        tables = registry.tables if isinstance(registry, TableRegistry) else None
+        self._queue = TaskQueue(tables, registry) if tables else TaskQueue(place.store, place.clock)
+        self._landings = TaskLandings(self._queue, revisions, is_shared=is_shared and tables is not None)
+
+    def add(self, holder: str, tasks: Sequence[Task], request_id: str | None) -> TaskAnswer:
+        """Add all tasks or none. A task without a target lands on the branch that is checked out now."""
+        if not tasks or len(tasks) > MOST_TASKS:
+            raise UsageError(Code.USAGE, f"{len(tasks)} tasks were given", hint=f"give 1 to {MOST_TASKS} tasks")
+        branch = self._revisions.branch() if self._revisions and not all(each.target for each in tasks) else ""
+        located = [checked(each, lambda key: str(self._reading.locate(key))) for each in tasks]
+        if self._revisions is not None and not branch and not all(each.target for each in located):
+            raise InputError(
+                Code.PLAN_INVALID,
+                "no branch is checked out here, so the tasks have no branch to land on",
+                hint="name it: --target BRANCH, or `target` in the plan",
+            )
+        command = AddTasks(holder, tuple(replace(each, target=each.target or branch) for each in located))
+        return self._answer(self._run(command, request_id, AddTasks(holder, tuple(tasks))))
+
+    def claim(
+        self,
+        holder: str,
+        wanted: str | None,
+        ttl_seconds: float,
+        labels: Sequence[str],
+        collisions: Collisions | None,
+        request_id: str | None,
+    ) -> TaskAnswer:
+        """Claim a task, or the best one. Landed work is noticed first, since it sets other tasks free."""
+        check_ttl(ttl_seconds)
+        self._landings.follow(holder, self._in_question())
+        command = ClaimTask(
+            holder, self._ids.new("lease"), ttl_seconds, wanted, tuple(labels), collisions or Collisions.LAST
+        )
+        return self._answer(self._run(command, request_id, replace(command, lease_id="")))
+
+    def change(
+        self,
+        holder: str,
+        task_id: str,
+        action: TaskAction,
+        fence: int | None,
+        commit: str,
+        note: str,
+        request_id: str | None,
+    ) -> TaskAnswer:
+        """End or reopen a task; see TaskAction. Every action but DONE needs a reason."""
+        if action is not TaskAction.DONE:
+            check_reason(note, "reason")
+        command = self._command(holder, task_id, action, fence, commit, note)
+        given = (task_id, action, fence, commit, note)
+        outcome = self._run(command, request_id, given)
+        if isinstance(outcome, TaskChanged) and outcome.record.state is TaskState.DONE:
+            self._landings.follow(holder, [outcome.record])
+            outcome = TaskChanged(self._record(task_id))
+        return self._answer(outcome)
+
+    def _command(
+        self, holder: str, task_id: str, action: TaskAction, fence: int | None, commit: str, note: str
+    ) -> TaskCommand:
+        match action:
+            case TaskAction.DONE:
+                record = self._record(task_id)
+                result = self._result(holder, record, commit)
+                return FinishTask(holder, task_id, result, fence, note)
+            case TaskAction.UNCHANGED:
+                return FinishTask(holder, task_id, Result(), fence, note)
+            case TaskAction.FAIL:
+                return FailTask(holder, task_id, -1 if fence is None else fence, note)
+            case TaskAction.REFUSE:
+                return RefuseTask(holder, task_id, note, REFUSAL_PATIENCE_SECONDS)
+            case TaskAction.CANCEL:
+                return CancelTask(holder, task_id, note)
+            case TaskAction.REOPEN:
+                return ReopenTask(holder, task_id, note)
+
+    def _result(self, holder: str, record: TaskRecord, commit: str) -> Result:
+        """Return the named commit, or what this session has committed through Commonhold since its claim.
+
+        Commits through Commonhold count only in a working tree of the target: on another branch they have not landed.
+        """
+        if commit:
+            if self._revisions is None:
+                raise InputError(
+                    Code.REPOSITORY_PLAIN,
+                    "this folder is in no git repository, so there are no commits to name",
+                    hint="leave --commit out: changes that were committed through Commonhold count here",
+                )
+            return Result(self._revisions.commit_of(commit))
+        is_target = self._revisions is None or self._revisions.branch() == record.task.target
+        began_at = record.attempts[-1].began_at if record.attempts else record.added_at
+        admitted = tuple(
+            recorded.sequence
+            for recorded, event in commits_since(self._place.store, began_at)
+            if event.holder == holder and event.worktree == self._place.name
+        )
+        if is_target and admitted:
+            return Result(admitted=admitted)
+        why = "" if is_target else f", and this working tree is not on {record.task.target}, where {record.id} lands"
+        raise UsageError(
+            Code.USAGE,
+            f"nothing says what {record.id} has changed: this session has committed nothing here since its claim{why}",
+            hint="name the git commit: --commit REVISION; or, if nothing had to be changed: --unchanged --note WHY",
+            fields={"task": record.id},
+        )
+
+    def list(self, holder: str, ids: Sequence[str], *, is_all: bool) -> TaskAnswer:
+        """Return tasks in the order in which they were added: those with an id, or all that are not final, or all.
+
+        For named tasks the answer has the partial work and the commits of their attempts. Raises InputError
+        `TASK_UNKNOWN`.
+        """
+        with self._queue.read() as reader:
+            records = reader.tasks()
+        self._landings.follow(holder, records)
+        with self._queue.read() as reader:
+            found = {record.id: record for record in reader.tasks()}
+            works = reader.works() if ids else ()
+        for each in ids:
+            if each not in found:
+                raise _unknown(each)
+        wanted = (
+            [found[each] for each in ids] if ids else [each for each in found.values() if is_all or not each.is_final]
+        )
+        views = tuple(self._views(wanted, found))
+        if not ids:
+            return TaskAnswer("listed", views)
+        return TaskAnswer(
+            "listed", views, works=tuple(works_of(wanted, works)), changes=tuple(changes_of(self._place.store, wanted))
+        )
+
+    def free_for(self, holder: str) -> str:
+        """Return the id of a task that this session could do while it is blocked; empty if there is none."""
+        with self._queue.read() as reader:
+            board = board_of(reader)
+        return next((each.record.id for each in offers(board, holder, self._queue.now()) if not each.collisions), "")
+
+    def _run(self, command: TaskCommand, request_id: str | None, content: object) -> TaskOutcome:
+        return self._queue.execute(command, once(_Request(command.holder, request_id, content)))
+
+    def _in_question(self) -> tuple[TaskRecord, ...]:
+        with self._queue.read() as reader:
+            return reader.tasks_in_question(())
+
+    def _record(self, task_id: str) -> TaskRecord:
+        with self._queue.read() as reader:
+            found = {each.id: each for each in reader.tasks_in_question((task_id,))}
+        if task_id not in found:
+            raise _unknown(task_id)
+        return found[task_id]
+
+    def _answer(self, outcome: TaskOutcome) -> TaskAnswer:
+        match outcome:
+            case TasksAdded(records, unchanged):
+                return TaskAnswer("added", self._seen(records), unchanged=unchanged, next=Next("task claim", {}))
+            case TasksRefused(code, why, tasks):
+                circle = tasks if code is Refusal.TASK_IN_CIRCLE else ()
+                return TaskAnswer("refused", code=code, why=why, circle=circle)
+            case TaskClaimed(record, lease, collisions, others):
+                return self._claimed(record, TaskAnswer("claimed", lease=lease, collisions=collisions, others=others))
+            case NoTask(code, why, waiting, instead, collisions):
+                step = Next("task claim", {"task": instead}, "another task is free") if instead else None
+                return TaskAnswer(
+                    "none", (), code, why, collisions=collisions, waiting=waiting, instead=instead, next=step
+                )
+            case TaskChanged(record):
+                return TaskAnswer("changed", self._seen([record]))
+            case TaskRefused(code, why, record):
+                step = Next("task show", {"task": record.id})
+                return TaskAnswer("refused", self._seen([record]), code, why, next=step)
+            case _:
+                raise UsageError(
+                    Code.REQUEST_ID_REUSED, "the request id was used for another call", hint="take a new id"
+                )
+
+    def _claimed(self, record: TaskRecord, answer: TaskAnswer) -> TaskAnswer:
+        with self._queue.read() as reader:
+            works = reader.works()
+        return replace(
+            answer,
+            tasks=self._seen([record]),
+            works=tuple(works_of([record], works)),
+            changes=tuple(changes_of(self._place.store, [record])),
+            next=Next(
+                "task done", {"task": record.id, "fence": record.fence}, "do the work, and say so when it is done"
+            ),
+        )
+
+    def _seen(self, records: Iterable[TaskRecord]) -> tuple[TaskView, ...]:
+        listed = list(records)
+        with self._queue.read() as reader:
+            known = {each.id: each for each in reader.tasks_in_question([each.id for each in listed])}
+        return tuple(self._views(listed, known))
+
+    def _views(self, records: Iterable[TaskRecord], known: dict[str, TaskRecord]) -> Iterator[TaskView]:
+        now = self._queue.now()
+        for record in records:
+            due = record.task.deadline_at
+            is_late = due is not None and due < now.wall and record.state is not TaskState.LANDED
+            age = max(0.0, now.wall - record.since)
+            yield TaskView(record, condition(record, known, now), why_not(record, known, now), is_late, age)
+
+
+def _unknown(task_id: str) -> InputError:
+    return InputError(
+        Code.TASK_UNKNOWN,
+        f"there is no task {task_id!r}",
+        hint="`commonhold task list --all` shows every task",
+        fields={"task": task_id},
+    )

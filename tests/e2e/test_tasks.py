@@ -1,0 +1,283 @@
+"""Tasks over the command line and the SDK, in real repositories: done is not landed, and names are no identities."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.e2e.cli_driver import Outcome, call, git, make_repository
+
+import commonhold
+
+Run = Callable[..., Outcome]
+PLAN = """
+target: main
+tasks:
+  - {id: price, title: "a discount on one()", keys: ["a.py#one"]}
+  - {id: apply, title: "use it", needs: [price], keys: ["a.py#two"]}
+  - {id: docs, title: "say so", keys: [README.md], labels: [docs]}
+"""
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    return make_repository(tmp_path / "work")
+
+
+@pytest.fixture
+def run(root: Path, capsysbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch) -> Run:
+    monkeypatch.chdir(root)
+    monkeypatch.setenv("COMMONHOLD_AGENT", "ann")
+
+    def run_here(*words: str, stdin: bytes = b"") -> Outcome:
+        return call(capsysbinary, monkeypatch, *words, stdin=stdin)
+
+    return run_here
+
+
+def planned(run: Run) -> None:
+    assert run("task", "import", "-", stdin=PLAN.encode()).status == 0
+
+
+def conditions(run: Run) -> dict[str, str]:
+    listed = run("task", "list", "--all", "--json").json
+    return {each["id"]: each["condition"] for each in listed["tasks"]}
+
+
+def fence(run: Run, task: str, *words: str) -> str:
+    return str(run("task", "claim", task, "--json", *words).json["lease"]["fence"])
+
+
+def head(root: Path) -> str:
+    done = subprocess.run(["git", "rev-parse", "HEAD"], cwd=root, check=True, capture_output=True, text=True)
+    return done.stdout.strip()
+
+
+def committed(root: Path, name: str) -> str:
+    (root / name).write_text("x\n", encoding="utf-8")
+    git(root, "add", name)
+    git(root, "commit", "--quiet", "-m", name)
+    return head(root)
+
+
+def test_a_plan_is_imported_listed_claimed_and_done(run: Run, root: Path) -> None:
+    planned(run)
+    assert conditions(run) == {"price": "ready", "apply": "blocked", "docs": "ready"}
+    claimed = run("task", "claim").text
+    assert claimed.startswith("claimed price: a discount on one() (attempt 1, fence 4)")
+    assert "next: commonhold task done price --fence 4" in claimed
+    done = run("task", "done", "price", "--fence", "4", "--commit", committed(root, "new.txt")[:10])
+    assert (done.status, done.text.splitlines()[0]) == (0, 'price is landed: "part of main"')
+    assert conditions(run) == {"price": "landed", "apply": "ready", "docs": "ready"}
+
+
+def test_a_commit_on_a_branch_is_stranded_and_its_needers_do_not_start(run: Run, root: Path) -> None:
+    planned(run)
+    number = fence(run, "price")
+    git(root, "switch", "--quiet", "-c", "feature")
+    commit = committed(root, "new.txt")
+    run("task", "done", "price", "--fence", number, "--commit", "HEAD")
+    assert conditions(run)["price"] == "stranded"
+    assert f"{commit[:12]} has been waiting for main for" in run("task", "list").text
+    refused = run("task", "claim", "apply", "--json")
+    assert (refused.status, refused.json["code"]) == (1, "TASK_NOT_READY")
+    assert refused.json["instead"] == "docs"
+    git(root, "switch", "--quiet", "main")
+    git(root, "merge", "--quiet", "--ff-only", "feature")
+    assert run("task", "claim", "apply").status == 0
+
+
+def test_a_target_that_is_reset_strands_what_had_landed(run: Run, root: Path) -> None:
+    planned(run)
+    before = head(root)
+    number = fence(run, "price")
+    committed(root, "new.txt")
+    run("task", "done", "price", "--fence", number, "--commit", "HEAD")
+    assert conditions(run)["price"] == "landed"
+    git(root, "reset", "--quiet", "--hard", before)
+    assert conditions(run) == {"price": "stranded", "apply": "blocked", "docs": "ready"}
+    assert "no longer part of main" in run("task", "show", "price").text
+
+
+def test_a_change_refused_at_landing_goes_back_to_its_session_with_commit_and_reason(run: Run, root: Path) -> None:
+    planned(run)
+    number = fence(run, "price")
+    git(root, "switch", "--quiet", "-c", "feature")
+    commit = committed(root, "new.txt")
+    run("task", "done", "price", "--fence", number, "--commit", "HEAD")
+    run("task", "refuse", "price", "--reason", "test_billing fails", "--agent", "queue")
+    other = run("task", "claim", "price", "--agent", "ben", "--json").json
+    assert (other["code"], other["waiting"][0]["why"]) == (
+        "TASK_NOT_READY",
+        "it was refused at landing and is reserved for ann",
+    )
+    again = run("task", "claim", "--json").json["tasks"][0]
+    assert (again["id"], again["result"]["commit"]) == ("price", commit)
+    assert (again["attempts"][0]["end"], again["attempts"][0]["note"]) == ("refuse", "test_billing fails")
+
+
+def test_three_processes_of_one_name_get_one_claim(run: Run, root: Path) -> None:
+    run("task", "add", "append one line", "--id", "line", "--for", "writer")
+    command = [sys.executable, "-m", "commonhold", "task", "claim", "line", "--agent", "writer", "--json"]
+    writers = [subprocess.Popen(command, cwd=root, stdout=subprocess.PIPE, stderr=subprocess.PIPE) for _ in range(3)]
+    answers = [json.loads(each.communicate(timeout=120)[0]) for each in writers]
+    assert sorted(each["outcome"] for each in answers) == ["claimed", "none", "none"]
+    taken = [each for each in answers if each["outcome"] == "none"]
+    assert {(each["code"], each["why"]) for each in taken} == {
+        ("TASK_TAKEN", "line cannot be claimed: it is claimed by writer (attempt 1)")
+    }
+
+
+def test_two_processes_that_add_at_once_get_a_number_for_each_task(root: Path) -> None:
+    code = (
+        "import sys, commonhold\n"
+        "from commonhold import Task\n"
+        "with commonhold.open('.', agent=sys.argv[1]) as hold:\n"
+        "    for n in range(50):\n"
+        "        hold.add_tasks(Task('', f'{sys.argv[1]} {n}'))\n"
+    )
+    makers = [subprocess.Popen([sys.executable, "-c", code, name], cwd=root) for name in ("one", "two")]
+    assert [each.wait(timeout=240) for each in makers] == [0, 0]
+    with commonhold.open(str(root), agent="ann") as hold:
+        tasks = [each.record.task for each in hold.tasks().tasks]
+    assert (len(tasks), len({each.id for each in tasks})) == (100, 100)
+    assert {each.title for each in tasks} == {f"{name} {n}" for name in ("one", "two") for n in range(50)}
+
+
+def test_commits_through_commonhold_land_in_a_working_tree_of_the_target(run: Run) -> None:
+    planned(run)
+    number = fence(run, "price")
+    nothing = run("task", "done", "price", "--fence", number)
+    assert nothing.status == 2
+    assert "this session has committed nothing here since its claim" in nothing.err
+    shown = run("show", "a.py#one", "--json").json["regions"][0]
+    assert run("commit", "--key", "a.py#one", "--base", shown["hash"], stdin=b"def one(): return 2\n").status == 0
+    assert run("task", "done", "price", "--fence", number, "--json").json["tasks"][0]["condition"] == "landed"
+    assert "commit" in run("task", "show", "price").text
+    assert run("task", "show", "price", "--json").json["changes"][0]["keys"]
+
+
+def test_commits_through_commonhold_on_another_branch_do_not_count(run: Run, root: Path) -> None:
+    planned(run)
+    number = fence(run, "price")
+    git(root, "switch", "--quiet", "-c", "feature")
+    shown = run("show", "a.py#one", "--json").json["regions"][0]
+    run("commit", "--key", "a.py#one", "--base", shown["hash"], stdin=b"def one(): return 2\n")
+    refused = run("task", "done", "price", "--fence", number)
+    assert (refused.status, "this working tree is not on main" in refused.err) == (2, True)
+
+
+def test_a_task_may_end_without_a_change_or_without_success(run: Run) -> None:
+    planned(run)
+    done = run("task", "done", "docs", "--fence", fence(run, "docs"), "--unchanged", "--note", "it said so already")
+    assert done.text.startswith('docs is landed: "it said so already"')
+    failed = run("task", "fail", "price", "--fence", fence(run, "price"), "--reason", "could not")
+    assert failed.text.startswith('price is ready: "could not"')
+    assert run("task", "cancel", "price", "--reason", "not needed").status == 0
+    assert run("task", "reopen", "price", "--reason", "needed after all").text.startswith("price is ready")
+    again = run("task", "cancel", "docs", "--reason", "x")
+    assert (again.status, again.text.splitlines()[0]) == (
+        1,
+        "refused [TASK_CHANGED]: docs is landed, so there is nothing to cancel",
+    )
+
+
+def test_a_stale_fence_is_refused(run: Run) -> None:
+    planned(run)
+    number = int(fence(run, "docs"))
+    refused = run("task", "done", "docs", "--fence", str(number + 1), "--unchanged", "--note", "x", "--json")
+    assert (refused.status, refused.json["code"]) == (1, "TASK_TAKEN")
+
+
+def test_a_circle_is_refused_and_shown(run: Run) -> None:
+    plan = b"[{id: a, title: a, needs: [b]}, {id: b, title: b, needs: [a]}]"
+    refused = run("task", "import", "-", "--json", stdin=plan)
+    assert (refused.status, refused.json["code"], refused.json["circle"]) == (1, "TASK_IN_CIRCLE", ["a", "b", "a"])
+    assert conditions(run) == {}
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "code"),
+    [
+        (("show", "nope"), 3, "TASK_UNKNOWN"),
+        (("claim", "nope"), 3, "TASK_UNKNOWN"),
+        (("done", "nope", "--fence", "1", "--commit", "HEAD"), 3, "TASK_UNKNOWN"),
+        (("done", "docs", "--fence", "1", "--commit", "nope"), 3, "REVISION_UNKNOWN"),
+        (("done", "docs", "--fence", "1", "--commit", "HEAD", "--unchanged"), 2, "USAGE"),
+        (("done", "docs", "--fence", "1", "--unchanged"), 2, "USAGE"),
+        (("add", "x", "--need", "nope"), 3, "TASK_UNKNOWN"),
+        (("add", "x", "--estimate", "soon"), 2, "USAGE"),
+        (("add", "x", "--deadline", "soon"), 2, "USAGE"),
+        (("add", " "), 3, "PLAN_INVALID"),
+        (("add", "x", "--id", "t1"), 3, "PLAN_INVALID"),
+        (("add", "x", "--key", "/etc/passwd"), 3, "PATH_OUTSIDE"),
+        (("import", "nope.yaml"), 3, "FILE_NOT_FOUND"),
+        (("import", "."), 3, "NOT_A_FILE"),
+        (("claim", "--ttl", "-1"), 2, "TTL_INVALID"),
+    ],
+)
+def test_wrong_calls_are_errors(run: Run, words: tuple[str, ...], status: int, code: str) -> None:
+    planned(run)
+    found = run("task", *words, "--json")
+    assert (found.status, found.json["code"] if found.out else json.loads(found.err)["code"]) == (status, code)
+
+
+def test_a_repeated_request_gets_the_first_answer(run: Run) -> None:
+    planned(run)
+    first, second = (run("task", "claim", "--request-id", "r1", "--json").json for _ in range(2))
+    assert first["lease"]["id"] == second["lease"]["id"]
+    other = run("task", "claim", "docs", "--request-id", "r1", "--json")
+    assert (other.status, json.loads(other.err or other.out)["code"]) == (2, "REQUEST_ID_REUSED")
+
+
+def test_a_plan_can_be_imported_again_and_a_changed_one_cannot(run: Run) -> None:
+    planned(run)
+    again = run("task", "import", "-", "--json", stdin=PLAN.encode()).json
+    assert (again["tasks"], again["unchanged"]) == ([], ["price", "apply", "docs"])
+    changed = run("task", "import", "-", "--json", stdin=PLAN.replace("say so", "say more").encode()).json
+    assert changed["code"] == "TASK_EXISTS"
+
+
+def test_a_blocked_acquire_names_a_task_that_is_free(run: Run) -> None:
+    planned(run)
+    run("acquire", "a.py", "--agent", "ben")
+    refused = run("acquire", "a.py", "--json").json
+    assert refused["outcome"] == "denied"
+    assert "meanwhile the task docs is free: commonhold task claim docs" in refused["notices"]
+    run("acquire", "README.md", "--agent", "ben")
+    assert "notices" not in run("acquire", "a.py", "--json").json or not any(
+        "meanwhile" in each for each in run("acquire", "a.py", "--json").json["notices"]
+    )
+
+
+def test_eight_sessions_that_claim_at_once_get_eight_tasks(root: Path) -> None:
+    with commonhold.open(str(root), agent="ann") as hold:
+        hold.add_tasks(*(commonhold.Task(f"p{n}", f"task {n}") for n in range(8)))
+
+    def claim(number: int) -> Any:
+        with commonhold.open(str(root), agent=f"agent-{number}") as hold:
+            return hold.claim_task().tasks[0].record.id
+
+    with ThreadPoolExecutor(8) as threads:
+        assert sorted(threads.map(claim, range(8))) == [f"p{n}" for n in range(8)]
+
+
+def test_tasks_work_in_a_folder_without_git(tmp_path: Path) -> None:
+    with commonhold.open(str(tmp_path), agent="ann") as hold:
+        hold.add_tasks(commonhold.Task("a", "title"))
+        claimed = hold.claim_task().tasks[0].record
+        with pytest.raises(commonhold.InputError) as raised:
+            hold.change_task("a", commonhold.TaskAction.DONE, fence=claimed.fence, commit="HEAD")
+        assert raised.value.code is commonhold.Code.REPOSITORY_PLAIN
+        hold.commit(commonhold.Changeset((commonhold.Edit(commonhold.Op.CREATE_FILE, "file:b.txt", text="x"),), "new"))
+        done = hold.change_task("a", commonhold.TaskAction.DONE, fence=claimed.fence)
+        assert done.tasks[0].condition == "landed"
+
+
+def test_texts_of_others_cannot_steer_a_terminal(run: Run) -> None:
+    run("task", "add", "title \u202e reversed", "--id", "a")
+    assert "\u202e" not in run("task", "list").text
