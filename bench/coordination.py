@@ -26,7 +26,7 @@ from commonhold.kernel.keys import canonical, overlaps
 from commonhold.kernel.task import Move, Task, TaskMoved
 
 _SIGMA = 0.35
-_IDLE_PART = 0.05
+_IDLE_PART = 0.1
 _POLL_SECONDS = 0.02
 _MOST_EVENTS = 100_000
 _SPEED_UPS = {3: 2.7, 8: 6.5, 20: 13.0}

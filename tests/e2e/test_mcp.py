@@ -518,3 +518,17 @@ def test_thrift_keeps_what_says_something() -> None:
 
 def test_every_tool_says_how_to_use_it() -> None:
     assert all(tool.name == name and tool.description.endswith(".") for name, tool in TOOLS.items())
+
+
+def test_a_task_is_added_claimed_and_ended_by_one_tool(root: Path) -> None:
+    async def script(agent: Session) -> None:
+        added = await agent.call("task", {"action": "add", "task": "a", "title": "do it", "keys": [ONE]})
+        assert added["next"] == {"call": "task", "arguments": {"action": "claim"}}
+        claimed = await agent.call("task", {"action": "claim"})
+        step = claimed["next"]
+        assert step["arguments"] == {"action": "done", "task": "a", "fence": claimed["lease"]["fence"]}
+        ended = await agent.call("task", {**step["arguments"], "action": "unchanged", "note": "done before"})
+        assert ended["tasks"][0]["condition"] == "landed"
+        assert (await agent.call("task", {"action": "list"}))["outcome"] == "listed"
+
+    play_inside(root, script)
