@@ -169,9 +169,9 @@ def open_archive(
 
     With `most_read`, a call reads so many changed notes at most.
     """
+    from commonhold.stores.archive.files import MarkdownFiles  # noqa: PLC0415
+    from commonhold.stores.archive.sections import SqliteSections  # noqa: PLC0415
     from commonhold.tasks.archive import Archive  # noqa: PLC0415
-    from commonhold.tasks.archive_store.files import MarkdownFiles  # noqa: PLC0415
-    from commonhold.tasks.archive_store.sections import SqliteSections  # noqa: PLC0415
     from commonhold.workspace.git.process import Git  # noqa: PLC0415
 
     files = WorkingTree(repository.root, git_dir=repository.git_dir, max_file_bytes=settings.max_file_bytes)

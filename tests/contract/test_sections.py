@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from commonhold.tasks.archive_store.sections import DATABASE, SqliteSections
+from commonhold.stores.archive.sections import DATABASE, SqliteSections
 from commonhold.tasks.notes import read_note
 from commonhold.testing.conformance.sections import SectionsConformance
 
@@ -35,7 +35,7 @@ class TestSqlite(SectionsConformance):
     def test_a_writer_that_finds_another_at_it_leaves_all_as_it_is(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("commonhold.tasks.archive_store.sections._PATIENCE_MS", 10)
+        monkeypatch.setattr("commonhold.stores.archive.sections._PATIENCE_MS", 10)
         with closing(SqliteSections(str(tmp_path), "/t")) as one, closing(SqliteSections(str(tmp_path), "/t")) as two:
             one._connection.execute("BEGIN IMMEDIATE")
             two.update([("s", read_note("a.md", b"# Word\n"))], ())

@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 
+from commonhold.stores.archive.sections import SqliteSections
 from commonhold.tasks.archive import Archive
-from commonhold.tasks.archive_store.sections import SqliteSections
 from commonhold.tasks.notes import Note, read_note
 
 

@@ -6,8 +6,8 @@ import pytest
 from tests.unit.tasks.note_files import FakeFiles, archive_of
 
 from commonhold.kernel.errors import Code, InputError
+from commonhold.stores.archive.sections import SqliteSections
 from commonhold.tasks.archive import Archive, Quote, tokens_of
-from commonhold.tasks.archive_store.sections import SqliteSections
 from commonhold.tasks.linking import Links
 
 DECISION = """---

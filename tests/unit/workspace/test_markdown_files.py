@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from commonhold.tasks.archive_store import files
-from commonhold.tasks.archive_store.files import MarkdownFiles
+from commonhold.stores.archive import files
+from commonhold.stores.archive.files import MarkdownFiles
 from commonhold.tasks.notes import MOST_BYTES
 from commonhold.workspace.files import WorkingTree
 from commonhold.workspace.git.process import Git
