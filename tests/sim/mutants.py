@@ -113,7 +113,7 @@ def act_twice(patch: Patch) -> None:
 
 
 def hear_the_dead(patch: Patch) -> None:
-    patch.setattr(decide, "Leave", type("NoCommand", (), {}))
+    patch.setattr(decide, "RecordPartialWork", type("NoCommand", (), {}))
 
 
 def read_beside_a_writer(patch: Patch) -> None:
