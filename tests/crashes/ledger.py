@@ -52,6 +52,7 @@ def tables(session: SqliteSession) -> Mapping[str, Mapping[str, Any]]:
         "values": {value.key: value for value in session.values()},
         "debts": {debt.place: debt for debt in session.debts()},
         "commits": _commits(session),
+        "tasks": {record.id: record for record in session.tasks()},
     }
 
 

@@ -1,4 +1,4 @@
-"""The port to a type checker, the second level of evidence. A leaf, as `checks.py` is."""
+"""The port to a type checker, the second level of evidence. A leaf: loading it loads no other port."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass

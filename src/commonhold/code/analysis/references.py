@@ -70,7 +70,7 @@ class Reference:
 
     With the receiver NONE, `class_name` is the class in whose body (not in a method) the bare name stands. `chain` is
     the expression before the dot, for an analysis that can read other files; see `chains.Chain`. `expects` says how the
-    code around it expects it to fail (`CALL_FAILS`, `NAME_FAILS`); see `expected.py`.
+    code around it expects it to fail (`CALL_FAILS`, `NAME_FAILS`); see `expected_failures.py`.
     """
 
     name: str
