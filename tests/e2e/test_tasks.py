@@ -193,6 +193,13 @@ def test_a_stale_fence_is_refused(run: Run) -> None:
     assert (refused.status, refused.json["code"]) == (1, "TASK_TAKEN")
 
 
+def test_a_list_shows_that_a_claim_has_ended(run: Run) -> None:
+    planned(run)
+    run("task", "claim", "docs", "--ttl", "0.000001")
+    assert conditions(run)["docs"] == "ready"
+    assert "its lease ended before it was done" in run("task", "show", "docs").text
+
+
 def test_a_circle_is_refused_and_shown(run: Run) -> None:
     plan = b"[{id: a, title: a, needs: [b]}, {id: b, title: b, needs: [a]}]"
     refused = run("task", "import", "-", "--json", stdin=plan)

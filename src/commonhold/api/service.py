@@ -330,7 +330,7 @@ class Service:
         """
         return self._uses.tasks.change(self.holder, task, action, fence, commit, note, request_id)
 
-    @Operation(reads=True, command="task list", tool="task")
+    @Operation(command="task list", tool="task")
     def tasks(self, *ids: str, all_states: bool = False) -> terms.TaskAnswer:
         """Return the tasks that are not final, or those with these ids, with the traces of their attempts.
 

@@ -26,6 +26,7 @@ from commonhold.tasks.commands import (
     NoTask,
     RefuseTask,
     ReopenTask,
+    SettleTasks,
     TaskChanged,
     TaskClaimed,
     TaskCommand,
@@ -185,6 +186,8 @@ class Tasks:
         with self._queue.read() as reader:
             records = reader.tasks()
         self._landings.follow(holder, records)
+        if any(record.state is TaskState.CLAIMED for record in records):
+            self._queue.execute(SettleTasks(holder))
         with self._queue.read() as reader:
             found = {record.id: record for record in reader.tasks()}
             works = reader.works() if ids else ()
