@@ -64,7 +64,7 @@ def _json(**shape: Any) -> bytes:
     return json.dumps(shape, ensure_ascii=False).encode()
 
 
-class Attendants:
+class Runtime:
     """Who attends to the probe, in place of those who attend to agents."""
 
     def __init__(self, _repository: Repository, _find_channel: FindChannel, _under_way: UnderWay) -> None:
@@ -80,7 +80,7 @@ class Attendants:
 if __name__ == "__main__":
     vars(http_runtime).update(
         AGENTS={"probe": Agent("probe", "Probe", read, write, refuse)},
-        Attendants=Attendants,
+        HookRuntime=Runtime,
     )
     vars(http).update(HOOK_SECONDS=LONGEST)
     sys.exit(serve(sys.argv[1], Times(float(sys.argv[2]), 600.0)))

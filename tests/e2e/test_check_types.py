@@ -185,7 +185,7 @@ def test_what_the_project_has_installed_is_known_in_the_copy(tmp_path: Path, che
 def test_a_missing_checker_is_one_notice(tmp_path: Path, check: Call, monkeypatch: pytest.MonkeyPatch) -> None:
     """And nothing is copied for it."""
     repository(tmp_path, WORDED, MORE)
-    for module in ("copied", "checker"):
+    for module in ("copied_files", "checker"):
         monkeypatch.setattr(f"commonhold.typecheck.{module}.locate", lambda *_: None)
     monkeypatch.setattr(CopyCheckers, "_copy", None)
     done = check()

@@ -65,7 +65,7 @@ def test_a_session_that_is_named_reads_and_commits(served: tuple[Hooked, Loopbac
 
     async def script() -> None:
         async with client(chosen, mode, X_Commonhold_Agent=f"agent-{mode}") as agent:
-            assert len((await agent.list_tools()).tools) == 9
+            assert len((await agent.list_tools()).tools) == 10
             (one,) = (await call(agent, "read", {"keys": ["a.py#one"]}))["regions"]
             edit = {
                 "op": "replace",

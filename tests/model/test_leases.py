@@ -243,7 +243,7 @@ class Agents(RuleBasedStateMachine):
 
     @rule(holder=holders)
     def show(self, holder: str) -> None:
-        assert verdict(self.run(Heartbeat(holder))) == "noted"
+        assert verdict(self.run(Heartbeat(holder))) == "acknowledged"
         self.town.settle()
 
     @precondition(lambda self: self.wishes)
@@ -254,7 +254,7 @@ class Agents(RuleBasedStateMachine):
         changes = (Left("file:b.py", None, "h"),) if is_changed else ()
         is_lost = lease_id in self.town.lost
         outcome = self.run(RecordPartialWork(lease_id, self.wishes[lease_id].holder, changes), is_alive=False)
-        assert verdict(outcome) == ("noted" if is_lost else "nothing left")
+        assert verdict(outcome) == ("acknowledged" if is_lost else "nothing left")
         if is_lost:
             self.town.lost = [each for each in self.town.lost if each != lease_id]
         if is_lost and is_changed:
@@ -268,7 +268,7 @@ class Agents(RuleBasedStateMachine):
         lease_id = known[pick % len(known)]
         outcome = self.run(Review(lease_id, holder, "note"))
         is_there = lease_id in self.town.works
-        assert verdict(outcome) == ("noted" if is_there else "nothing left")
+        assert verdict(outcome) == ("acknowledged" if is_there else "nothing left")
         self.town.works = [each for each in self.town.works if each != lease_id]
         self.town.settle()
 

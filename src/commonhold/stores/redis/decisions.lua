@@ -271,7 +271,7 @@ function decisions.hand_over()
 end
 
 function decisions.show()
-  return "Noted", "{}"
+  return "Acknowledged", "{}"
 end
 
 local function nothing_left()
@@ -292,7 +292,7 @@ function decisions.leave()
     local work = body:format(id, whose, task, worktree, changes, seconds(now))
     write("HSET", WORKS, lease_id, cmsgpack.pack({ sequence, work }))
   end
-  return "Noted", "{}"
+  return "Acknowledged", "{}"
 end
 
 function decisions.review()
@@ -303,5 +303,5 @@ function decisions.review()
   local body = '{"holder":%s,"lease_id":%s,"note":%s}'
   record("work_reviewed", body:format(text(holder), text(lease_id), text(command.note)))
   write("HDEL", WORKS, lease_id)
-  return "Noted", ('{"work":%s}'):format(cmsgpack.unpack(packed)[2])
+  return "Acknowledged", ('{"work":%s}'):format(cmsgpack.unpack(packed)[2])
 end
