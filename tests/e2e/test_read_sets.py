@@ -104,6 +104,7 @@ def _arguments(tool: str, lease_id: str) -> dict[str, Any]:
         "get": {"keys": ["x:1"]},
         "put": {"key": "x:1", "text": "y", "expected_version": 0},
         "status": {},
+        "task": {"action": "list"},
     }
     return every[tool]
 

@@ -283,7 +283,7 @@ class Service:
             )
         return answer
 
-    @Operation(once=True, command="task add")
+    @Operation(once=True, command="task add", tool="task")
     def add_tasks(self, *tasks: terms.Task, request_id: str | None = None) -> terms.TaskAnswer:
         """Add tasks, all or none; one without an id gets one from the store. Needs may name tasks of the same call.
 
