@@ -1,4 +1,4 @@
-"""The port to the index: the summaries of all files of a repository, by path. A leaf: loading it loads no other port."""
+"""The port to the index: the summaries of all files of a repository, by path. A leaf: it loads no other port."""
 
 from collections.abc import Callable
 from typing import Protocol
