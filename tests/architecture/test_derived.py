@@ -21,8 +21,8 @@ def test_the_sdks_have_every_operation_that_they_offer_as_it_is() -> None:
 
 
 def test_a_type_has_one_home() -> None:
-    one = {SOURCE / "app" / "shop.py": "class Price:\n    pass\n"}
-    two = one | {SOURCE / "domain" / "shop.py": "class Price(int):\n    pass\n"}
+    one = {SOURCE / "commits" / "shop.py": "class Price:\n    pass\n"}
+    two = one | {SOURCE / "kernel" / "shop.py": "class Price(int):\n    pass\n"}
     assert home_of("Price", one) == "commonhold.commits.shop"
     for texts, count in (({}, 0), (two, 2)):
         with pytest.raises(LookupError, match=re.escape(f"{count} modules define a class Price")):
