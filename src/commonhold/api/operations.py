@@ -29,7 +29,7 @@ class Operation:
     """A decorator that makes a method of the service an operation, with these traits.
 
     - `schedule`: where the daemon runs it.
-    - `reads`: it records nothing, or only what the caller has been shown. It starts no daemon.
+    - `reads`: it records nothing, or only the content that the caller has read. It starts no daemon.
     - `once`: if a call is repeated because its answer was lost, a `request_id` keeps it from taking effect twice.
     - `over_socket`: the daemon offers it.
     - `in_sdk`: both SDKs have a method for it. `wrapped`: that method does more than this one call.

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def redirected(uses: UseCases, holder: str, answer: AcquireAnswer) -> AcquireAnswer:
-    """Return the answer to a blocked acquire with a notice that names a free task. The conflicts say who is in the way.
+    """Return the answer to a blocked acquire with a notice that names a free task. The conflicts name the holders.
 
     Without open tasks this costs one query, and loads nothing.
     """

@@ -326,7 +326,7 @@ class Service:
 
         Done needs a `commit`, unless this session has committed through Commonhold since its claim in a working tree of
         the task's target. Every other action needs a reason in `note`. Raises InputError `TASK_UNKNOWN`,
-        `REVISION_UNKNOWN`, and UsageError `USAGE` if nothing says what was changed.
+        `REVISION_UNKNOWN`, and UsageError `USAGE` if no commit is known.
         """
         return self._uses.tasks.change(self.holder, task, action, fence, commit, note, request_id)
 
