@@ -150,7 +150,7 @@ def test_15_a_short_metadata_write_makes_two_holders(root: Path) -> None:
     with serving(root) as daemon:
         Path(daemon_files.lock_path(str(daemon.state))).write_text("")
         second = [sys.executable, "-m", "commonhold.server.daemon", str(root)]
-        said = subprocess.run(second, check=True, capture_output=True, text=True, timeout=60).stdout
+        said = subprocess.run(second, check=True, capture_output=True, text=True, timeout=60).stderr
         assert "serves this repository already" in said
         with daemon.session("bob") as bob:
             assert bob.acquire(KEY).outcome == "denied"
@@ -507,7 +507,7 @@ def test_33_two_servers_on_one_store_corrupt_it(root: Path, tmp_path: Path) -> N
         for path in (root, tmp_path / "alias"):
             command = [sys.executable, "-m", "commonhold.server.daemon", str(path)]
             second = subprocess.run(command, check=False, capture_output=True, text=True, timeout=60)
-            assert (second.returncode, "serves this repository already" in second.stdout) == (0, True)
+            assert (second.returncode, "serves this repository already" in second.stderr) == (0, True)
             with pytest.raises(StoreError) as caught, direct(path, "bob") as bob:
                 bob.acquire(KEY)
             assert caught.value.code is Code.STORE_OWNED
