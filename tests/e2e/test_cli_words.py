@@ -221,6 +221,11 @@ def test_the_shell_completes_file_names(words: str, root: Path) -> None:
 
 
 NOT_RUN = ("mcp", "demo", "daemon")
+NOT_PASTED = (
+    *("--follow", "--watch", "claim keep", "planner |"),
+    *("task done", "task fail", "task refuse", "task cancel", "task reopen", "task unchanged"),
+)
+"""Examples that go on, or that need a program, a fence or a task's state which no preparation can know."""
 LEASE = "lease-b57a98944c10b25e"
 
 
@@ -245,26 +250,26 @@ def share_tasks(root: Path) -> None:
     git(root, "push", "--quiet", "origin", "HEAD:main")
 
 
-@pytest.mark.parametrize("name", [name for name in COMMANDS if name not in NOT_RUN])
-def test_the_examples_of_the_help_work(name: str, root: Path, run: Call) -> None:
-    (root / "src" / "billing").mkdir(parents=True)
-    prices = "def total(items):\n    return sum(items)\n\n\nclass Cart:\n    def add(self, item):\n        pass\n"
-    (root / "src" / "prices.py").write_text(prices, encoding="utf-8")
-    lease = run("acquire", "src/prices.py", "--json").json["lease"]["id"]
-    kept = base_of(run, "src/prices.py")
-    (root / "total.py").write_text("def total(items):\n    return 0\n", encoding="utf-8")
-    (root / "migrate.py").touch()
-    for version, source in (("base", "x = 1\n"), ("ours", "x = 2\n"), ("theirs", "x = 1\n")):
-        (root / f"{version}.py").write_text(source, encoding="utf-8")
-    git(root, "update-ref", "refs/remotes/origin/main", "HEAD")
-    for words in ("checkout -b feature", "commit --allow-empty --message feature", "checkout -"):
-        git(root, *words.split())
-    (root / "order.json").write_text("{}", encoding="utf-8")
-    (root / "Makefile").write_text("test:\n\ttrue\n", encoding="utf-8")
-    payload = {"session_id": "s", "cwd": str(root), "hook_event_name": "Stop"}
-    (root / "payload.json").write_text(json.dumps(payload), encoding="utf-8")
-    changeset = {"edits": [{"op": "create_file", "key": "b.py", "text": "x = 1\n"}]}
-    (root / "change.json").write_text(json.dumps(changeset), encoding="utf-8")
+def write_notes(root: Path) -> None:
+    """Write the notes that the examples name, and the code that these mention."""
+    (root / "docs").mkdir()
+    login = "# Access\n\n## Login\n\nSee `src/auth.py`.\n"
+    note = f"{login}\n## Tokens\n\n### Token expiry\n\nAfter an hour; see `src/billing.py`.\n"
+    (root / "docs" / "auth.md").write_text(note, encoding="utf-8")
+    (root / "src" / "auth.py").write_text("def login():\n    pass\n", encoding="utf-8")
+    (root / "src" / "billing.py").write_text("def charge():\n    pass\n", encoding="utf-8")
+    (root / "lesson.txt").write_text("Migrations wait for locks.\n", encoding="utf-8")
+
+
+def write_plan(root: Path) -> None:
+    """Write a plan with the tasks that the examples name, and enough others to be claimed."""
+    tasks = [{"id": f"first-{number}", "title": "first", "priority": 9} for number in range(2)]
+    tasks += [{"id": "price", "title": "price"}, {"id": "docs", "title": "docs", "labels": ["docs"]}]
+    (root / "plan.yaml").write_text(json.dumps(tasks), encoding="utf-8")
+
+
+def prepare(name: str, root: Path, run: Call, lease: str) -> None:
+    """Prepare what the examples of one command need beside the rest; `lease` is on `src/prices.py`."""
     if name == "review":
         (root / "src" / "prices.py").write_text(
             "def total(items):\n    return 0\n\n\ndef report(items):\n    return total(items)\n", encoding="utf-8"
@@ -276,13 +281,44 @@ def test_the_examples_of_the_help_work(name: str, root: Path, run: Call) -> None
         run("release", lease)
     if name == "claim":
         share_tasks(root)
+    if name == "archive":
+        (root / "src" / "billing").rmdir()
+        write_notes(root)
+    if name == "task":
+        write_plan(root)
     if name == "adopt":
         total = ("--key", "src/prices.py#total", "--base", base_of(run, "src/prices.py#total"))
         ended = ("--agent", "claude:8c1f7a2e-1111-4111-8111-111111111111")
         assert run("commit", *total, *ended, stdin=b"def total(items):\n    return 0\n").status == 0
+
+
+@pytest.mark.parametrize("name", [name for name in COMMANDS if name not in NOT_RUN])
+def test_the_examples_of_the_help_work(name: str, root: Path, run: Call) -> None:
+    (root / "src" / "billing").mkdir(parents=True)
+    prices = "def total(items):\n    return sum(items)\n\n\nclass Cart:\n    def add(self, item):\n        pass\n"
+    (root / "src" / "prices.py").write_text(prices, encoding="utf-8")
+    lease = run("acquire", "src/prices.py", "--json").json["lease"]["id"]
+    kept = base_of(run, "src/prices.py")
+    (root / "total.py").write_text("def total(items):\n    return 0\n", encoding="utf-8")
+    (root / "migrate.py").touch()
+    (root / "train.py").touch()
+    for version, source in (("base", "x = 1\n"), ("ours", "x = 2\n"), ("theirs", "x = 1\n")):
+        (root / f"{version}.py").write_text(source, encoding="utf-8")
+    git(root, "update-ref", "refs/remotes/origin/main", "HEAD")
+    for words in ("checkout -b feature", "commit --allow-empty --message feature", "checkout -"):
+        git(root, *words.split())
+    (root / "order.json").write_text("{}", encoding="utf-8")
+    (root / "Makefile").write_text("test:\n\ttrue\n", encoding="utf-8")
+    payload = {"session_id": "s", "cwd": str(root), "hook_event_name": "Stop"}
+    (root / "payload.json").write_text(json.dumps(payload), encoding="utf-8")
+    changeset = {"edits": [{"op": "create_file", "key": "b.py", "text": "x = 1\n"}]}
+    (root / "change.json").write_text(json.dumps(changeset), encoding="utf-8")
+    prepare(name, root, run, lease)
     for example in examples_of(cli.get_command(cli.make_context("commonhold", ["status"]), name)):
-        if "--follow" in example or "--watch" in example or "claim keep" in example:
+        if any(each in example for each in NOT_PASTED):
             continue
+        if "--result" in example:
+            lease = run("acquire", "report:1", "--once", "--json").json["lease"]["id"]
         line = example.replace(LEASE, lease).replace("7c0e4f92d1a85b36", kept)
         base = run("show", "src/prices.py#total", "--json").json["regions"][0]["hash"]
         done = pasted(f"base={base}\n{line}".replace('eval "$(', "( ").replace(')"', ")"), root)

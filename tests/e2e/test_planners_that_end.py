@@ -86,7 +86,7 @@ def package(root: Path) -> Path:
 
 
 def test_a_planner_that_stands_still_in_a_plan_is_killed_and_the_commit_made(
-    package: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+    package: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     # The first plan, with nothing looked at yet, must not take as long, on however slow a machine.
     monkeypatch.setattr(pool_module, "SILENCE_SECONDS", 10.0)
@@ -95,7 +95,7 @@ def test_a_planner_that_stands_still_in_a_plan_is_killed_and_the_commit_made(
         assert package.joinpath("pack/a.py").read_text() == CHANGED
         assert len(room.checker.hit) == 1
         assert not any(map(is_there, room.checker.hit))
-        assert "hung and was killed" in capfd.readouterr().out
+        assert "hung and was killed" in caplog.text
 
 
 def test_a_commit_over_which_two_planners_are_killed_is_made(package: Path) -> None:

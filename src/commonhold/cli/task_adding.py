@@ -36,7 +36,7 @@ class _Rest(TypedDict):
     "add",
     cls=Command,
     examples=(
-        'commonhold task add "discount parameter on charge()" --id price --key src/billing.py#charge --estimate 20m',
+        'commonhold task add "add a discount to charge" --id discount --key src/billing.py#charge --estimate 20m',
         'commonhold task add "apply_discount() uses it" --need price --priority 5',
     ),
 )
