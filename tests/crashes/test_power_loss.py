@@ -23,6 +23,7 @@ from tests.crashes.ledger import fingerprint
 from tests.crashes.story import BEFORE, DAEMON, STEPS
 from tests.crashes.survey import CrashState, Finding, crash_states, lay_out, survey
 from tests.crashes.survivor import STAGED, Wound
+from tests.effort import is_stress
 
 from commonhold.stores.sqlite.last_event_mark import HEAD
 from commonhold.stores.sqlite.store import SqliteStore
@@ -32,7 +33,7 @@ pytestmark = pytest.mark.slow
 PROJECT: Final = Path(__file__).parents[2]
 STORIES: Final = range(4)
 # Of so many that are drawn, at least so many are distinct, in each story.
-DRAWN, DISTINCT = 640, 375
+DRAWN, DISTINCT = (640, 375) if is_stress() else (240, 150)
 DRAWN_AGAIN, DRAWN_WEAK, DRAWN_OFF = 150, 500, 2000
 # Of the mark in the gate, what comes before the inodes: its head, the number and the time of the last event.
 MARKED_BYTES: Final = len(HEAD) + 8 + 8

@@ -8,6 +8,7 @@ from typing import Final
 from zlib import crc32
 
 import pytest
+from tests.effort import is_stress
 from tests.unit.code.regions.checks import BODIES, check_tiling
 
 from commonhold.code.regions.discover import discover, rediscover
@@ -31,7 +32,7 @@ def _chunk(number: int) -> Iterator[Path]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("number", range(_CHUNKS))
+@pytest.mark.parametrize("number", range(0, _CHUNKS, 1 if is_stress() else 4))
 def test_every_installed_file(number: int) -> None:
     failed = [f"{path}: {why}" for path in _chunk(number) if (why := _failure(path.read_bytes()))]
     assert failed == []
