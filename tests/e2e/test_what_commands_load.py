@@ -59,7 +59,22 @@ LIGHT = {
     "version-of": ("version-of", "a.py#one"),
     "who": ("who", "a.py#one"),
 }
-WORKING = {"callers", "check", "claim", "contract", "demo", "doctor", "impact", "mcp", "merge", "merge-file", "task"}
+WORKING = {
+    *(
+        "archive",
+        "callers",
+        "check",
+        "claim",
+        "contract",
+        "demo",
+        "doctor",
+        "impact",
+        "mcp",
+        "merge",
+        "merge-file",
+        "task",
+    ),
+}
 """What does the work in its own process, or serves others."""
 QUICK = {
     "commonhold.cli.main": "*",
