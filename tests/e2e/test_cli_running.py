@@ -38,8 +38,8 @@ while True:
 # Ours, renewing its lease ten times a second: the lease itself lasts longer than any machine takes for all this.
 OFTEN = """import sys
 from commonhold.cli.program import main
-from commonhold.client import holding
-holding.RENEWALS = 600
+from commonhold.client import lease_keeper
+lease_keeper.RENEWALS = 600
 sys.exit(main(sys.argv[1:]))
 """
 MINUTE = ("--ttl", "60")

@@ -180,7 +180,7 @@ class Service:
         answer = self._uses.leases.acquire(self.holder, keys, task=task, ttl_seconds=ttl, mode=mode, **more)
         if answer.outcome not in {"denied", "queued"}:
             return answer
-        if answer.outcome == "denied" and any(parse(each.key).scheme == FILE for each in answer.conflicts):
+        if answer.outcome == "denied":
             answer = replace(answer, context=self._uses.notes.bearing_on((each.key for each in answer.conflicts), task))
         # Loaded here: most requests are granted.
         from commonhold.api.redirects import redirected  # noqa: PLC0415
