@@ -15,7 +15,7 @@ from commonhold.api.operations import Schedule
 from commonhold.api.service import OPERATIONS, Service
 from commonhold.api.wire import calls
 from commonhold.kernel.answers import AcquireAnswer, LeaseAnswer
-from commonhold.kernel.errors import Code, CommonholdError, InputError, InternalError, UsageError
+from commonhold.kernel.errors import Code, CommonholdError, InputError, InternalError, StoreError, UsageError
 from commonhold.kernel.keys import FILE, parse
 from commonhold.kernel.resource_exhaustion import exhausted
 from commonhold.machine.correlation import accepted, correlated
@@ -261,8 +261,14 @@ class RequestScheduler:
 
     def _woken(self) -> list[Job]:
         """Return the jobs that are no longer in line: their wait was granted, or ended."""
-        index = self._store.index
         waiting = [job for job in self._patient.values() if not job.is_beside]
+        if not waiting:
+            return []
+        try:
+            index = self._store.index
+        except StoreError as fault:  # the state was removed: the daemon notices it and ends
+            _log.warning("jobs in line cannot be looked at", fault=fault)
+            return []
         return [job for job in waiting if index.waiter(job.ticket) is None]
 
     def next_look_at(self) -> float | None:
