@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from commonhold.leases.registry import TableRegistry
+from commonhold.leases.registry import task_storage
 
 if TYPE_CHECKING:
     from commonhold.commits.use_cases import UseCases
@@ -17,8 +17,7 @@ def redirected(uses: UseCases, holder: str, answer: AcquireAnswer) -> AcquireAns
 
     Without open tasks this costs one query, and loads nothing.
     """
-    registry = uses.place.registry
-    tables = registry.tables if isinstance(registry, TableRegistry) else uses.place.store
+    tables, _ = task_storage(uses.place)
     with tables.read() as reader:
         if not reader.tasks_in_question(()):
             return answer

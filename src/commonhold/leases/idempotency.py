@@ -4,9 +4,9 @@ from typing import Protocol, TypeVar
 
 from commonhold.code.regions.region import hash_bytes
 from commonhold.kernel.answers import Answer
-from commonhold.kernel.ports import Once, Reader, Store, StoredAnswer, Writer
+from commonhold.kernel.ports import Once, Store, StoredAnswer, Writer
 from commonhold.kernel.texts import MAX_ID_LENGTH, check_line
-from commonhold.leases.registry import reused
+from commonhold.leases.registry import first_answer
 
 T = TypeVar("T", bound=Answer)
 
@@ -42,16 +42,8 @@ def earlier_answer(store: Store, request: Request, kind: type[T]) -> T | None:
     if key is None:
         return None
     with store.read() as reader:
-        return _first_answer(reader, request.holder, key, kind)
-
-
-def _first_answer(reader: Reader, holder: str, key: Once, kind: type[T]) -> T | None:
-    stored = reader.answer(holder, key.request_id)
-    if stored is None:
-        return None
-    if stored.fingerprint != key.fingerprint or not isinstance(stored.answer, kind):
-        raise reused(key.request_id)
-    return stored.answer
+        answer: T | None = first_answer(reader, request.holder, key, (kind,))
+        return answer
 
 
 def remember(writer: Writer, request: Request, answer: T, at: float) -> T:

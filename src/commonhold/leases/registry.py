@@ -9,6 +9,7 @@ from commonhold.kernel.errors import Code, UsageError
 from commonhold.kernel.outcomes import Outcome, Queued
 from commonhold.kernel.ports import Clock, LeaseReader, LeaseView, Once, StoredAnswer, TaskTables
 from commonhold.leases.decide import decide
+from commonhold.workspace.place import WorktreeState
 
 T = TypeVar("T", bound=Outcome)
 _OUTCOMES: Final = get_args(Outcome)
@@ -30,7 +31,7 @@ class TableRegistry:
     def execute(self, command: Command[T], once: Once | None = None) -> T:
         """Decide on a command inside one transaction."""
         with self._tables.write() as writer:
-            earlier: T | None = None if once is None else _earlier(writer, command.holder, once)
+            earlier: T | None = None if once is None else first_answer(writer, command.holder, once, _OUTCOMES)
             if earlier is not None:
                 return earlier
             now = self._clock.now()
@@ -48,7 +49,7 @@ class TableRegistry:
     def first_outcome(self, holder: str, once: Once) -> Outcome | None:
         """Return the first outcome of this request."""
         with self._tables.read() as reader:
-            return _earlier(reader, holder, once)
+            return first_answer(reader, holder, once, _OUTCOMES)
 
     def read(self) -> AbstractContextManager[LeaseView]:
         """Return one consistent view."""
@@ -63,11 +64,21 @@ class TableRegistry:
         self._tables.close()
 
 
-def _earlier(reader: LeaseReader, holder: str, once: Once) -> Any | None:  # noqa: ANN401 - the type is in the store
+def task_storage(place: WorktreeState) -> tuple[TaskTables, Clock]:
+    """Return the tables that keep tasks, and their clock: those of the leases, else of the state."""
+    registry = place.registry
+    return (registry.tables, registry) if isinstance(registry, TableRegistry) else (place.store, place.clock)
+
+
+def first_answer(reader: LeaseReader, holder: str, once: Once, kinds: tuple[type, ...]) -> Any | None:  # noqa: ANN401 - one of `kinds`
+    """Return the first answer to this request; None if it was never made.
+
+    Raises UsageError `REQUEST_ID_REUSED` if the id was used for another request, or for an answer of no such kind.
+    """
     stored = reader.answer(holder, once.request_id)
     if stored is None:
         return None
-    if stored.fingerprint != once.fingerprint or not isinstance(stored.answer, _OUTCOMES):
+    if stored.fingerprint != once.fingerprint or not isinstance(stored.answer, kinds):
         raise reused(once.request_id)
     return stored.answer
 

@@ -6,7 +6,7 @@ from typing import Final, get_args
 from commonhold.kernel.clock import Now
 from commonhold.kernel.lease_table import LeaseTable
 from commonhold.kernel.ports import Clock, Once, StoredAnswer, TaskReader, TaskTables
-from commonhold.leases.registry import reused
+from commonhold.leases.registry import first_answer
 from commonhold.tasks.board import Board
 from commonhold.tasks.commands import AddTasks, ClaimTask, SettleTasks, TaskCommand, TaskOutcome
 from commonhold.tasks.decide import decide
@@ -28,7 +28,9 @@ class TaskQueue:
         Raises InputError `TASK_UNKNOWN`, and UsageError `REQUEST_ID_REUSED` if the id was used for another request.
         """
         with self._tables.write() as writer:
-            earlier = None if once is None else _earlier(writer, command.holder, once)
+            earlier: TaskOutcome | None = (
+                None if once is None else first_answer(writer, command.holder, once, _OUTCOMES)
+            )
             if earlier is not None:
                 return earlier
             now = self._clock.now()
@@ -64,13 +66,3 @@ def _named(command: TaskCommand) -> tuple[str, ...]:
             return ()
         case _:
             return (command.task_id,)
-
-
-def _earlier(reader: TaskReader, holder: str, once: Once) -> TaskOutcome | None:
-    stored = reader.answer(holder, once.request_id)
-    if stored is None:
-        return None
-    if stored.fingerprint != once.fingerprint or not isinstance(stored.answer, _OUTCOMES):
-        raise reused(once.request_id)
-    outcome: TaskOutcome = stored.answer
-    return outcome

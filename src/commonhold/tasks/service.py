@@ -11,7 +11,7 @@ from commonhold.kernel.ports import Ids, Revisions
 from commonhold.kernel.refusals import Refusal
 from commonhold.kernel.task import Result, Task, TaskRecord, TaskState
 from commonhold.leases.idempotency import once
-from commonhold.leases.registry import TableRegistry
+from commonhold.leases.registry import task_storage
 from commonhold.leases.requests import check_reason
 from commonhold.reads.reading import RegionReader
 from commonhold.tasks.answers import TaskAction, TaskAnswer, TaskView
@@ -70,10 +70,9 @@ class Tasks:
         self._reading = reading
         self._ids = ids
         self._revisions = revisions
-        registry = place.registry
-        tables = registry.tables if isinstance(registry, TableRegistry) else None
-        self._queue = TaskQueue(tables, registry) if tables else TaskQueue(place.store, place.clock)
-        self._landings = TaskLandings(self._queue, revisions, is_shared=is_shared and tables is not None)
+        tables, clock = task_storage(place)
+        self._queue = TaskQueue(tables, clock)
+        self._landings = TaskLandings(self._queue, revisions, is_shared=is_shared and tables is not place.store)
 
     def add(self, holder: str, tasks: Sequence[Task], request_id: str | None) -> TaskAnswer:
         """Add all tasks or none. A task without a target lands on the branch that is checked out now."""
