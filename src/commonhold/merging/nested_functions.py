@@ -9,15 +9,7 @@ from tree_sitter import Node
 from commonhold.merging.profile import Profile
 
 # Values that are functions, where an entry of an object or a table gives them a name.
-_VALUES: Final = frozenset(
-    {
-        "arrow_function",
-        "function_expression",
-        "func_literal",
-        "generator_function",
-        "lambda",
-    }
-)
+_VALUES: Final = frozenset({"arrow_function", "function_expression", "func_literal", "generator_function", "lambda"})
 _ENTRIES: Final = frozenset({"keyed_element", "pair"})
 _MEMBERS: Final = frozenset({"method", "method_declaration", "method_definition", "singleton_method"})
 

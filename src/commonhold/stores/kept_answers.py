@@ -1,4 +1,7 @@
-"""Answers that are kept for repeated requests, to JSON and back."""
+"""Answers that are kept for repeated requests, to JSON and back.
+
+The name of an answer's class is stored with it, and the scripts in `redis/` return it: renaming one needs a migration.
+"""
 
 from typing import Any, Final, get_args
 
