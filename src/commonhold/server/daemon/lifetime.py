@@ -95,10 +95,23 @@ class Lifetime:
         """Serve until the daemon is no longer needed."""
         own = _own_hello(self._repository.root)
         _log.info("daemon begins", root=self._repository.root, version=commonhold.__version__)
-        with correlated():
-            self._services.service(own).recover()
+        try:
+            with correlated():
+                self._services.service(own).recover()
+            why = self._serve_until_over(own)
+        except StoreError as fault:
+            if fault.code is not Code.STORE_UNSAFE:
+                raise
+            why = fault.message  # somebody removed or exchanged the state between two looks
+        _log.info("daemon ends", why=why)
+        self._close_door()
+
+    def _serve_until_over(self, own: calls.Hello) -> str:
+        """Return why it is over. Raises StoreError."""
         swept_at, has_more_to_sweep = 0.0, False
-        while not self._is_ending and not (over := self._why_over()):
+        while not self._is_ending:
+            if over := self._why_over():
+                return over
             now = time.monotonic()
             if has_more_to_sweep or now - swept_at >= self._sweep_seconds():
                 has_more_to_sweep = self._sweep_some()
@@ -111,8 +124,7 @@ class Lifetime:
             self._examining.look(now)
             self._indexing.look(now)
             self._loop.turn(self._desk, 0.0 if has_more_to_sweep else LONGEST_WAIT_SECONDS)
-        _log.info("daemon ends", why="asked to" if self._is_ending else over)
-        self._close_door()
+        return "asked to"
 
     def _service_at(self, root: str) -> Service:
         """Return the holderless service of a working tree. Raises CommonholdError, OSError."""
