@@ -109,7 +109,7 @@ def keep_what_nobody_takes(patch: Patch) -> None:
 
 
 def act_twice(patch: Patch) -> None:
-    patch.setattr(registry, "_earlier", lambda *_: None)
+    patch.setattr(registry, "first_answer", lambda *_: None)
 
 
 def hear_the_dead(patch: Patch) -> None:

@@ -34,11 +34,11 @@ from commonhold.kernel.values import Version
 pytestmark = pytest.mark.slow
 
 Each = TypeVar("Each", Lease, Waiter, Lease | Waiter)
-# All times are multiples of five seconds: what lasts does so for an odd one, what passes is an even one. So what is
-# over and what is not is never decided by the moments that a real server takes.
-lasting = st.sampled_from((25.0, 75.0, 305.0))
-patience = st.sampled_from((35.0, 105.0))
-passing = st.sampled_from((10.0, 10.0, 20.0, 50.0, 200.0))
+# All times are multiples of `UNIT_SECONDS`: what lasts does so for an odd one, what passes is an even one. So what is
+# over and what is not is never decided by the moments that a real server takes, on a machine that stalls either.
+lasting = st.sampled_from((250.0, 750.0, 3050.0))
+patience = st.sampled_from((350.0, 1050.0))
+passing = st.sampled_from((100.0, 100.0, 200.0, 500.0, 2000.0))
 numbers = st.integers(0, 7)
 holders = st.sampled_from(("one", "two", "three", 'fo"ur é/\\'))
 texts = st.sampled_from(("fix it", 'say "why"\\n / é', ""))
@@ -52,7 +52,7 @@ bases = st.sampled_from(((), (Base("file:a", None), Base("file:b", "1f"))))
 changes = st.sampled_from(((), (Left("file:a", None, "2e"), Left("file:b", "1f", None))))
 request_ids = st.none() | st.none() | st.none() | st.sampled_from(("request-1", "request-2"))
 few_keys = st.lists(accounts, min_size=1, max_size=2, unique=True).map(tuple)
-long_patience = st.sampled_from((105.0, 305.0, 305.0, None))
+long_patience = st.sampled_from((1050.0, 3050.0, 3050.0, None))
 kinds = st.sampled_from(
     (
         "want",
@@ -91,7 +91,7 @@ class Agents(RuleBasedStateMachine):
     def upgrade(self, number: int, mode: Mode, patience: float | None, by: str | None) -> None:
         if held := self.nth(number):
             holder, lease_id = by or held.holder, f"lease-{len(self.wanted)}"
-            self.want(Acquire(lease_id, "acq-2", holder, "up", held.keys, mode, 75.0, patience, held.lease_id))
+            self.want(Acquire(lease_id, "acq-2", holder, "up", held.keys, mode, 750.0, patience, held.lease_id))
 
     @rule(number=numbers, patience=patience, bases=bases, ttl=lasting, request_id=request_ids)
     def ask_again(self, number: int, patience: float, bases: tuple[Base, ...], ttl: float, **others: Any) -> None:
@@ -109,7 +109,7 @@ class Agents(RuleBasedStateMachine):
         lease_id, holder = self.id_and_holder(number)
         command: Command[Any] = {
             "release": Release(lease_id, by or holder),
-            "renew": Renew(lease_id, by or holder, 75.0),
+            "renew": Renew(lease_id, by or holder, 750.0),
             "hand over": HandOver(lease_id, by or holder, to),
             "break": Break(lease_id, by or to, why),
             "ask for": Ask(lease_id, by or to, why),
@@ -184,7 +184,7 @@ class Line(RuleBasedStateMachine):
         there: list[Lease | Waiter] = [*leases, *line]
         lease, known = nth(number, leases), nth(number, there)
         if kind == "want" or not known:
-            self.want(Acquire("", "", holder, "", data.draw(few_keys), mode, 75.0, data.draw(long_patience)))
+            self.want(Acquire("", "", holder, "", data.draw(few_keys), mode, 750.0, data.draw(long_patience)))
         elif kind == "ask again":
             self.ask_again([*(lease for lease in leases if not lease.is_claimed), *line], number, data.draw(bases))
         elif kind == "let go":
@@ -193,7 +193,7 @@ class Line(RuleBasedStateMachine):
             self.twins.clock.seconds += data.draw(passing)
         elif lease and kind == "upgrade":
             keys = tuple(map(canonical, lease.keys))
-            self.want(Acquire("", "", lease.holder, "", keys, mode, 75.0, data.draw(patience), lease.id))
+            self.want(Acquire("", "", lease.holder, "", keys, mode, 750.0, data.draw(patience), lease.id))
         elif lease:
             self.act(lease, kind, line[0].holder if line and mode is Mode.EXCLUSIVE else holder)
 
