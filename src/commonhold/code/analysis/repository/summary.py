@@ -4,6 +4,7 @@ A summary is computed from the bytes alone and does not know its path, so equal 
 summary, cached by their content hash.
 """
 
+from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -131,15 +132,35 @@ class Summary:
 
     def definition_at(self, line: int) -> str:
         """Return the qualified name of the innermost definition around a line; empty at the top level."""
-        around = [
-            offer for offer in self.offers if offer.sort is not Sort.VALUE and offer.line <= line <= offer.end_line
-        ]
-        return max(around, key=lambda offer: offer.line).qualname if around else ""
+        starts, spans, outer = self._definitions
+        place = bisect_right(starts, line) - 1
+        while place >= 0 and spans[place].end_line < line:
+            place = outer[place]
+        return spans[place].qualname if place >= 0 else ""
+
+    @cached_property
+    def _definitions(self) -> tuple[list[int], list[Offer], list[int]]:
+        """The first lines of all definitions, sorted, the definitions, and for each the last before it that ends later.
+
+        Of those that begin on one line, the first is the innermost.
+        """
+        spans = sorted((each for each in reversed(self.offers) if each.sort is not Sort.VALUE), key=_first_line)
+        outer: list[int] = []
+        for place, span in enumerate(spans):
+            around = place - 1
+            while around >= 0 and spans[around].end_line <= span.end_line:
+                around = outer[around]
+            outer.append(around)
+        return [span.line for span in spans], spans, outer
 
     @cached_property
     def offered_names(self) -> frozenset[str]:
         """The last parts of all qualified names."""
         return frozenset(offer.name for offer in self.offers)
+
+
+def _first_line(offer: Offer) -> int:
+    return offer.line
 
 
 def by_name(uses: Iterable[Reference]) -> Mapping[str, Sequence[Reference]]:
