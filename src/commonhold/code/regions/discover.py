@@ -12,7 +12,7 @@ import tree_sitter
 from commonhold.code.regions.budget import BudgetExceededError
 from commonhold.code.regions.encoding import as_utf8, encoding_of
 from commonhold.code.regions.incremental_parse import Change, edited
-from commonhold.code.regions.indented import outline_indented
+from commonhold.code.regions.indented import outline_indented, outline_of
 from commonhold.code.regions.language import Language, parse
 from commonhold.code.regions.languages import TEXT, language_for
 from commonhold.code.regions.lines import line_end, line_start
@@ -75,7 +75,8 @@ def _changed(before: RegionMap, tree: tree_sitter.Tree, language: Language, sour
         new = parse(source, language, old)
         if found := shifted(before, source, language, change, (old, new)):
             return found
-        old = new
+        if not new.root_node.has_error:
+            return _mapped(before.path, language, source, outline_of(new, source, language))
     return _mapped(before.path, language, source, language.outline(source, language, old))
 
 

@@ -8,7 +8,6 @@ import tree_sitter
 
 from commonhold.code.regions.language import Language, parse
 
-_LINE_END: Final = b"\n"
 _SPACE: Final = re.compile(rb"[ \t\r\n]*")
 
 
@@ -43,14 +42,14 @@ def reparse(tree: tree_sitter.Tree, before: bytes, after: bytes, language: Langu
 
 
 def edited(tree: tree_sitter.Tree, before: bytes, after: bytes, change: Change) -> tree_sitter.Tree:
-    """Return a copy of the tree with the change marked: from a line end to the beginning of the next word.
+    """Return a copy of the tree with the change marked: from the last character before it to the next word.
 
     In Python, empty tokens that end a line and a block stand before white space. If a parser meets a changed one, it
     continues behind whichever node begins in the same place, even if that is all the rest of the file. So the following
     text must begin elsewhere: the text up to there is removed first, and the inserted text belongs to the code before
-    it.
+    it, whose last token counts as changed.
     """
-    start = change.start - 1 if before[change.start - 1 : change.start] == _LINE_END else change.start
+    start = max(len(before[: change.start].rstrip()) - 1, 0)
     old_end = space_end(before, change.old_end)
     new_end = old_end + change.new_end - change.old_end
     copy, point = tree.copy(), _point(before, start)

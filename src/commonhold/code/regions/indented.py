@@ -18,6 +18,11 @@ def outline_indented(source: bytes, language: Language, old: Tree | None = None)
     if old is not None and tree.root_node.has_error:
         # Error recovery may differ in a reused tree; equality with a fresh one matters more than speed.
         tree = parse(source, language)
+    return outline_of(tree, source, language)
+
+
+def outline_of(tree: Tree, source: bytes, language: Language) -> Outline:
+    """Return the definitions outside functions in the tree of a text."""
     if found := lone_return(tree.root_node, source, language):
         return Outline(problem=found, is_whole=True)
     first_break = find_break(tree.root_node, source, language)

@@ -28,6 +28,10 @@ _CHANGED: Final = {
     "in the middle": (b"        return", b"        mark = 1\n        return"),
     "in the last line": (b"return first\n", b"return None\n"),
     "behind the last line": (b"return first\n", b"return first\n        mark = 1\n"),
+    "a definition between two": (b"\n    def", b"\n    def other(self):\n        pass\n\n    def"),
+    "a statement between two": (b"\n    def", b"\n    mark = 1\n\n    def"),
+    "a comment between two": (b"\n    def", b"\n    # mark\n    def"),
+    "blank lines between two": (b"\n    def", b"\n\n\n    def"),
     "all of it": (b"        first = self.first\n        return first\n", b"        pass\n"),
 }
 
