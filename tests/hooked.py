@@ -17,6 +17,7 @@ from commonhold.agents.hook_events import (
     Edited,
     Happening,
     HasRead,
+    IntendedWrite,
     PromptGiven,
     Ran,
     Removed,
@@ -24,7 +25,6 @@ from commonhold.agents.hook_events import (
     SessionBegan,
     SessionEnded,
     TurnEnded,
-    Wish,
 )
 from commonhold.agents.runtime.hook_dispatch import HookDispatch
 from commonhold.agents.runtime.open_sessions import OpenSessions, Silence
@@ -136,10 +136,10 @@ class Agent:
     def reads(self, *paths: str) -> Response:
         return self.tell(HasRead(self.caller, self.where, paths))
 
-    def wants(self, *wishes: Wish, call: str = "call") -> Response:
+    def wants(self, *wishes: IntendedWrite, call: str = "call") -> Response:
         return self.tell(AboutToEdit(self.caller, self.where, call, "Edit", wishes))
 
-    def writes(self, *wishes: Wish) -> None:
+    def writes(self, *wishes: IntendedWrite) -> None:
         """As the tool does: what the files hold now, and what is wished of them."""
         made = results(wishes, self._load)
         assert isinstance(made, dict), made
@@ -155,10 +155,10 @@ class Agent:
         target = Path(self.where, path)
         return target.read_bytes() if target.exists() else None
 
-    def has_written(self, *wishes: Wish, call: str = "call") -> Response:
+    def has_written(self, *wishes: IntendedWrite, call: str = "call") -> Response:
         return self.tell(Edited(self.caller, self.where, call, "Edit", wishes))
 
-    def edits(self, *wishes: Wish, call: str = "call") -> Response:
+    def edits(self, *wishes: IntendedWrite, call: str = "call") -> Response:
         """All three; the answer to the first where it is refused, else that to the last."""
         asked = self.wants(*wishes, call=call)
         if asked.stance != "pass":

@@ -10,7 +10,7 @@ from tests.fakes import CountingIds, FakeClock
 from commonhold.api.service import Service
 from commonhold.code.regions.region import hash_bytes
 from commonhold.commits.use_cases import Surroundings
-from commonhold.kernel.answers import CommitAnswer, TakeAnswer
+from commonhold.kernel.answers import CommitAnswer, RecordAnswer
 from commonhold.kernel.changeset import Changeset, Edit, LeaseRef, Op
 from commonhold.kernel.events import Committed, Recorded
 from commonhold.kernel.options import Options
@@ -97,7 +97,7 @@ class Hand:
         self, files: Files, *, call: str = "call", blind: Sequence[str] = (), intent: str = "mend it"
     ) -> CommitAnswer:
         """What the hook before the tool does: the write slot first, then the question."""
-        slots = [str(slot_of(self.service.place(), path)) for path in files]
+        slots = [str(slot_of(self.service.worktree_id(), path)) for path in files]
         slot = self.service.acquire(*slots, task=intent, ttl_seconds=SLOT_SECONDS).lease
         assert slot is not None
         edits = tuple(edit for path, data in files.items() if (edit := self._edit(path, data)))
@@ -124,18 +124,18 @@ class Hand:
         for path, data in self.meant[call].items():
             self.shop.write(path, data, self.tree)
 
-    def settle(self, call: str = "call") -> TakeAnswer:
+    def finish_proposal(self, call: str = "call") -> RecordAnswer:
         """What the hook after the tool does."""
-        return self.service.settle(call, tuple(self.meant.get(call, ())))
+        return self.service.finish_proposal(call, tuple(self.meant.get(call, ())))
 
     def edit(
         self, files: Files, *, call: str = "call", blind: Sequence[str] = (), intent: str = "mend it"
-    ) -> TakeAnswer:
+    ) -> RecordAnswer:
         """All three, of an edit that must be admitted."""
         answer = self.propose(files, call=call, blind=blind, intent=intent)
         assert answer.outcome == "committed", answer
         self.write(call)
-        return self.settle(call)
+        return self.finish_proposal(call)
 
     def leased(self) -> list[str]:
         """The regions that are leased to it."""

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
         CommitAnswer,
         LeaseAnswer,
         MergedRegion,
-        Needed,
         News,
         Next,
         NoteQuote,
@@ -32,6 +31,7 @@ if TYPE_CHECKING:
         RegionText,
         Repair,
         RepairRegion,
+        RequiredEdit,
         ReviewAnswer,
         Unmerged,
         WaiveAnswer,
@@ -80,7 +80,7 @@ if TYPE_CHECKING:
     from commonhold.kernel.lease import Base, Conflict, Lease, Waiter, Wish
     from commonhold.kernel.modes import Mode
     from commonhold.kernel.obligations import Debt
-    from commonhold.kernel.partial_work import Left, PartialWork
+    from commonhold.kernel.partial_work import PartialWork, UnfinishedChange
     from commonhold.kernel.pictures import Change, Status, Who
     from commonhold.kernel.refusals import Refusal
     from commonhold.kernel.task import Attempt, Move, Result, Task, TaskAdded, TaskMoved, TaskRecord, TaskState
@@ -133,13 +133,11 @@ __all__ = [
     "LeaseReleased",
     "LeaseRenewed",
     "Leaving",
-    "Left",
     "Merge",
     "MergedRegion",
     "Mode",
     "Move",
     "Name",
-    "Needed",
     "News",
     "Next",
     "NoteQuote",
@@ -161,6 +159,7 @@ __all__ = [
     "ReleaseAsked",
     "Repair",
     "RepairRegion",
+    "RequiredEdit",
     "Resolver",
     "Result",
     "ReviewAnswer",
@@ -175,6 +174,7 @@ __all__ = [
     "TaskRecord",
     "TaskState",
     "TaskView",
+    "UnfinishedChange",
     "Unmerged",
     "UsageError",
     "Value",
@@ -198,8 +198,9 @@ __version__ = "0.1.0"
 
 # The home module of each name. All are loaded on first use: the command line and hooks must start in milliseconds.
 _HOMES = {
-    "commonhold.kernel.answers": "AcquireAnswer AdoptAnswer CommitAnswer LeaseAnswer MergedRegion Needed News Next"
-    " NoteQuote Obstacle Piece PutAnswer RegionHash RegionText Repair RepairRegion ReviewAnswer Unmerged WaiveAnswer",
+    "commonhold.kernel.answers": "AcquireAnswer AdoptAnswer CommitAnswer LeaseAnswer MergedRegion News Next NoteQuote"
+    " Obstacle Piece PutAnswer RegionHash RegionText Repair RepairRegion RequiredEdit ReviewAnswer Unmerged"
+    " WaiveAnswer",
     "commonhold.kernel.pictures": "Change Status Who",
     "commonhold.tasks.answers": "TaskAction TaskAnswer TaskView",
     "commonhold.client.async_session": "AsyncCommonhold",
@@ -218,7 +219,7 @@ _HOMES = {
     "commonhold.kernel.keys": "Key Kind Name overlaps",
     "commonhold.kernel.lease": "Base Conflict Lease Waiter Wish",
     "commonhold.kernel.modes": "Mode",
-    "commonhold.kernel.partial_work": "Left PartialWork",
+    "commonhold.kernel.partial_work": "UnfinishedChange PartialWork",
     "commonhold.kernel.refusals": "Refusal",
     "commonhold.kernel.task": "Attempt Move Result Task TaskAdded TaskMoved TaskRecord TaskState",
     "commonhold.kernel.values": "Value Version",

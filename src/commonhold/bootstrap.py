@@ -56,7 +56,7 @@ class Shared:
     """The parts that the services of one process share: the open `store`, their insight (`see`), and their `turns`.
 
     `signs` are the last calls of their holders; `plans_of` returns the maker of plans, given that of this process. With
-    `put_off`, this process lives on, and examines the changes that were put off.
+    `deferred_changes`, this process lives on, and examines the deferred changes.
     """
 
     store: SqliteStore | None = None
@@ -64,7 +64,7 @@ class Shared:
     plans_of: PlansOf | None = None
     turns: Turns | None = None
     signs: Heartbeats | None = None
-    put_off: DeferredChanges | None = None
+    deferred_changes: DeferredChanges | None = None
 
 
 def compose(
@@ -104,7 +104,7 @@ def compose(
             shared.plans_of or (lambda own: own),
             shared.turns or Turns(),
             shared.signs or Heartbeats(),
-            shared.put_off,
+            shared.deferred_changes,
             partial(_find_notes, repository, settings),
             partial(_revisions, repository),
         ),

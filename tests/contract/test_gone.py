@@ -74,7 +74,7 @@ def test_sessions_come_and_die_and_nothing_is_left_but_what_they_wrote(town: Tow
             path = f"m{turn}_{number}.py"
             one = town.hand(f"one-{turn}-{number}")
             if chance.random() < 0.5:
-                one.service.arrive(f"{turn}:{number}")
+                one.service.start_session(f"{turn}:{number}")
             one.propose({path: f"X = {number}\n"})
             text = chance.choice([None, f"X = {number}\n", "X = 'otherwise'\n"])
             if text is not None:
@@ -101,12 +101,12 @@ def test_sessions_come_and_die_and_nothing_is_left_but_what_they_wrote(town: Tow
 def test_who_is_heard_of_holds_something_or_runs_has_not_ended(town: Town) -> None:
     heard, holds, runs, keeper = (town.hand(name) for name in ("heard", "holds", "runs", "keeper"))
     for hand in (heard, holds, runs):
-        hand.service.arrive(f"{hand.service.holder}:1")
+        hand.service.start_session(f"{hand.service.holder}:1")
         hand.propose({f"{hand.service.holder}.py": "X = 1\n"})
     town.shop.running.add("runs:1")
     holds.service.acquire("account:1", ttl_seconds=3 * IDLE_SECONDS)
     town.advance(IDLE_SECONDS - 1)
-    heard.service.intend("go on")
+    heard.service.set_intent("go on")
     town.advance(SLOT_SECONDS)
     keeper.service.sweep()
     assert {each.holder for each in town.waiting()} == {"heard", "holds", "runs"}
@@ -115,7 +115,7 @@ def test_who_is_heard_of_holds_something_or_runs_has_not_ended(town: Town) -> No
         keeper.service.sweep()
     assert {each.holder for each in town.waiting()} == {"runs"}
     town.shop.write("runs.py", "X = 1\n")
-    assert runs.settle().outcome == "recorded", "its user has been asked for that long, and is let to answer"
+    assert runs.finish_proposal().outcome == "recorded", "its user has been asked for that long, and is let to answer"
     assert [each.holder for each in commits(keeper.service)] == ["runs"]
 
 
@@ -125,8 +125,8 @@ def test_who_wakes_up_begins_again(town: Town) -> None:
     town.advance(IDLE_SECONDS + SLOT_SECONDS)
     keeper.service.sweep()
     one.write()
-    assert one.settle().outcome == "nothing"
-    keeper.service.notice(["a.py"])
+    assert one.finish_proposal().outcome == "nothing"
+    keeper.service.record_external_changes(["a.py"])
     assert one.propose({"a.py": "X = 2\n"}, blind=["a.py"]).code is Refusal.REGION_CHANGED
     assert one.edit({"a.py": "X = 2\n"}).outcome == "recorded"
     steps = [each for commit in commits(keeper.service) for each in commit.files]

@@ -14,7 +14,7 @@ from commonhold.kernel.keys import Key, canonical
 from commonhold.kernel.lease import Base
 from commonhold.kernel.modes import Mode
 from commonhold.kernel.outcomes import Outcome
-from commonhold.kernel.partial_work import Left
+from commonhold.kernel.partial_work import UnfinishedChange
 from commonhold.kernel.projection import State
 from commonhold.kernel.values import Version
 from commonhold.leases.decide import decide
@@ -119,7 +119,7 @@ _commands: st.SearchStrategy[Command[Outcome]] = st.one_of(
     ),
     st.builds(Release, _ids, _names),
     st.builds(Put, strategies.small_keys, _names, st.just("x"), st.integers(0, 3), st.none(), _reads),
-    st.builds(RecordPartialWork, _ids, _names, st.just((Left("file:a", None, "h"),))),
+    st.builds(RecordPartialWork, _ids, _names, st.just((UnfinishedChange("file:a", None, "h"),))),
     st.builds(Review, _ids, _names, st.just("note")),
     st.builds(Heartbeat, _names),
 )
@@ -175,7 +175,7 @@ def test_work_that_is_left_again_under_the_same_lease_is_the_newest() -> None:
         desk.run(Acquire(lease_id, "acq", "one", "", (A,), Mode.EXCLUSIVE, 60.0, None, None, "/w", bases))
         desk.seconds += 100.0
         desk.run(Heartbeat("sweeper"))
-        desk.run(RecordPartialWork(lease_id, "one", (Left(str(A), None, text),)))
+        desk.run(RecordPartialWork(lease_id, "one", (UnfinishedChange(str(A), None, text),)))
     assert [(work.lease_id, work.changes[0].now) for work in folded(desk).works()] == [
         ("l2", "first"),
         ("l1", "second"),

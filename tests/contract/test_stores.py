@@ -198,9 +198,9 @@ def test_who_is_at_work_is_kept_by_holder_and_working_tree(store: Store) -> None
         for each in (PRESENCE, *others, resting):
             writer.attend(each)
         assert writer.presences("/w") == (others[0], resting)
-        writer.depart("one", "/w")
-        writer.depart("one", "/w")
-        writer.depart("never", "/w")
+        writer.end_session("one", "/w")
+        writer.end_session("one", "/w")
+        writer.end_session("never", "/w")
     with store.read() as reader:
         assert reader.presences("/w") == (others[0],)
         assert reader.presences("/elsewhere") == (others[1],)
@@ -279,7 +279,7 @@ def test_an_exception_takes_back_all_of_it(store: Store) -> None:
         writer.see("two", "/w", [Sighting("file:a.py", HASHES[2], 3)], 9.0)
         writer.overtake([OVERTAKEN.once_told().read_at(9), replace(OVERTAKEN, holder="two")], 9.0)
         writer.attend(replace(PRESENCE, is_at_rest=True))
-        writer.depart("one", "/w")
+        writer.end_session("one", "/w")
         writer.attend(replace(PRESENCE, holder="two"))
         writer.withdraw([PROPOSAL])
         writer.propose([replace(PROPOSAL, call="call-2")])

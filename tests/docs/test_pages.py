@@ -138,7 +138,7 @@ def test_the_python_example_runs(shop: Path, monkeypatch: pytest.MonkeyPatch) ->
         ("waiter", "Waiter"),
         ("bases[]", "Base"),
         ("wish", "Wish"),
-        ("changes[]", "Left"),
+        ("changes[]", "UnfinishedChange"),
         ("conflicts[]", "Conflict"),
         ("files[]", "FileChange"),
         ("regions[]", "RegionChange"),

@@ -161,9 +161,9 @@ def lose_a_file(root: Path) -> None:
     """One that a session has made, and somebody without a session has deleted."""
     (root / "made.py").write_text("x = 1\n", encoding="utf-8")
     with open_session(str(root), agent="ann") as ann:
-        ann.take({"made.py": None}, intent="made")
+        ann.record_external_writes({"made.py": None}, intent="made")
         (root / "made.py").unlink()
-        ann.notice(["made.py"], intent="by a person")
+        ann.record_external_changes(["made.py"], intent="by a person")
 
 
 def diverge(root: Path) -> None:

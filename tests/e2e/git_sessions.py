@@ -59,10 +59,10 @@ class Checkout:
             for path, content in files.items():
                 place = self.root / path
                 was = place.read_bytes() if place.is_file() else None
-                service.keep([was] if was is not None else [])
+                service.store_contents([was] if was is not None else [])
                 before[path] = None if was is None else hash_bytes(was)
                 self.put(path, content)
-            service.take(before, intent=intent)
+            service.record_external_writes(before, intent=intent)
 
     def put(self, path: str, content: str | bytes | None) -> None:
         """Change a file as somebody of whom nobody knows."""

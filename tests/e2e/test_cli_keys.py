@@ -19,7 +19,7 @@ TOTAL = "file:src/shop/prices.py#total"
 NAMED = "shop.prices.total"
 NEW = b"def total(items):\n    return 0\n"
 
-READING = ("show", "version-of", "callers", "contract", "impact", "who", "saw", "acquire")
+READING = ("show", "version-of", "callers", "contract", "impact", "who", "record-read", "acquire")
 IN_TESTS_OF_THEIR_OWN = {
     *("adopt", "commit", "regions", "review waive", "task add"),
     *("archive add", "archive link", "archive list", "archive search"),

@@ -303,9 +303,9 @@ def test_work_that_was_left_is_shown_and_closed_once(root: Path, run: Call) -> N
 def test_a_file_that_was_deleted_under_its_author_is_offered(root: Path, run: Call) -> None:
     (root / "made.py").write_text("x = 1\n", encoding="utf-8")
     with open_session(str(root), agent="claude:26baef9a-7c1e-4c55-9a34-0b1c2d3e4f50") as one:
-        one.take({"made.py": None}, intent="the new module")
+        one.record_external_writes({"made.py": None}, intent="the new module")
         (root / "made.py").unlink()
-        one.notice(["made.py"], intent="by a person")
+        one.record_external_changes(["made.py"], intent="by a person")
     told = run("review").text
     assert "lost: deleted by somebody without a session" in told
     assert "  made.py  gone " in told

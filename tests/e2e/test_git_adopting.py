@@ -24,7 +24,7 @@ def checkout(tmp_path: Path) -> Checkout:
     """Bob changes `two` and ends; Ann changes it again, with a shell command, say."""
     made = make_checkout(tmp_path / "work", {"app.py": CODE, "b.txt": "b\n"})
     with made.log_of(str(made.root), BOB) as bob:
-        bob.arrive()
+        bob.start_session()
         made.edit(BOB, "app.py", BOBS)
         made.edit(f"{BOB}/part", "b.txt", "bob\n")
     made.edit(ANN, "app.py", ANNS)
@@ -33,7 +33,7 @@ def checkout(tmp_path: Path) -> Checkout:
 
 def ended(checkout: Checkout, holder: str) -> None:
     with checkout.log_of(str(checkout.root), holder) as log:
-        log.depart()
+        log.end_session()
 
 
 def pasted(checkout: Checkout, said: str) -> str:

@@ -15,7 +15,7 @@ def checkout(tmp_path: Path) -> Checkout:
     made = make_checkout(tmp_path / "work", {"a.txt": "a\n"})
     for holder, intent in ((ANN, "try another way"), (BOB, "mend it")):
         with made.log_of(str(made.root), holder) as log:
-            log.intend(intent)
+            log.set_intent(intent)
     return made
 
 

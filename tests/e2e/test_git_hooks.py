@@ -212,7 +212,7 @@ def test_where_nobody_else_has_uncommitted_work_hooks_run_where_they_are(checkou
     hook(checkout, "pwd > where.log; " + FORMAT_AND_ADD)
     checkout.edit(ANN, "app.py", ANNS)
     with checkout.log_of(str(checkout.root), BOB) as bob:
-        bob.arrive()  # who is at work, and has no uncommitted work, changes nothing of that
+        bob.start_session()  # who is at work, and has no uncommitted work, changes nothing of that
     checkout.git(ANN, "commit", "-qam", "x", ok=True)
     assert checkout.text("where.log").strip() == str(checkout.root)
     assert checkout.committed("app.py") == checkout.text("app.py") == FORMATTED

@@ -226,7 +226,7 @@ def test_the_work_of_a_session_without_hooks_is_its_own_between_its_commands(she
         answer = ann.adopt("left.txt", owner=BOB)
         assert (answer.outcome, answer.why) == ("refused", f"{BOB} is still at work, and commits its work itself")
         with shells.session(BOB) as bob:
-            bob.depart()
+            bob.end_session()
         assert ann.adopt("left.txt", owner=BOB).outcome == "adopted"
     assert shells.run(ANN, "rm left.txt")[0] == 0
 

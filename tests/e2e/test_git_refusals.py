@@ -81,11 +81,11 @@ def test_who_is_waited_for_is_at_work(shared: Checkout) -> None:
     """A session that has ended commits nothing any more."""
     shared.edit(BOB, "b.txt", "more\n", "round the “Beträge”")
     with shared.log_of(str(shared.root), BOB) as bob:
-        bob.arrive()
+        bob.start_session()
         said = shared.refused(ANN, "pull")
         assert f'b.txt ({BOB}: "round the “Beträge”")' in said
         assert "Next: wait until they have committed, or work on it in a tree of your own: git worktree add" in said
-        bob.depart()
+        bob.end_session()
     assert "Next: none of them is known to be at work any more, so make it yours: " in shared.refused(ANN, "pull")
 
 

@@ -147,9 +147,9 @@ def test_what_is_written_before_all_files_are_read_is_examined_once_they_are(roo
     (root / "user.py").write_text("from m1 import f1\n\n\ndef user():\n    return f1()\n")
     before = (root / "m1.py").read_bytes()
     with serving(root) as daemon, daemon.session("ann") as ann:
-        ann.keep([before])
+        ann.store_contents([before])
         (root / "m1.py").write_text("def f1(more):\n    return more\n")
-        taken = ann.take({"m1.py": hash_bytes(before)}, intent="by a command")
+        taken = ann.record_external_writes({"m1.py": hash_bytes(before)}, intent="by a command")
         assert taken.outcome == "recorded"
         told: list[str] = []
 

@@ -60,8 +60,8 @@ def is_quick(*words: str) -> bool:
 def make_busy(daemon: Serving) -> None:
     """Something of everything that is shown."""
     with daemon.session("ann") as ann, daemon.session("böb") as bob:
-        ann.intend("make it grow")
-        ann.arrive()
+        ann.set_intent("make it grow")
+        ann.start_session()
         (one,) = ann.read("a.py#one")
         edit = Edit(Op.REPLACE, "a.py#one", base=one.hash, text=(one.text or "").replace("sep", "sep * 2"))
         assert ann.commit(Changeset(edits=(edit,), intent="one is eleven")).outcome == "committed"

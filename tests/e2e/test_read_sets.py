@@ -53,9 +53,9 @@ def test_a_reader_is_told_whatever_it_calls_next_and_refused_until_it_has_read(r
 
 
 def test_what_a_hook_reports_counts_as_read(run: Call) -> None:
-    seen = run("saw", "a.py#one", "a.py", "--json").json
+    seen = run("record-read", "a.py#one", "a.py", "--json").json
     assert [each["key"] for each in seen["regions"]] == ["file:a.py#one", "file:a.py"]
-    assert run("saw", "a.py#one").text == f"file:a.py#one  hash {seen['regions'][0]['hash'][:16]}\n"
+    assert run("record-read", "a.py#one").text == f"file:a.py#one  hash {seen['regions'][0]['hash'][:16]}\n"
     base = base_of(run, "a.py#one", "--agent", "ben")
     run("commit", "--key", "a.py#one", "--base", base, "--agent", "ben", "--intent", "scale it", stdin=ONE)
     acquired = run("acquire", "account:1")
@@ -65,7 +65,7 @@ def test_what_a_hook_reports_counts_as_read(run: Call) -> None:
 
 def test_only_who_has_a_name_can_be_told(run: Call, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("COMMONHOLD_AGENT")
-    failed = run("saw", "a.py")
+    failed = run("record-read", "a.py")
     assert (failed.status, "HOLDER_MISSING" in failed.err) == (2, True)
 
 
@@ -153,7 +153,7 @@ def test_two_agents_of_one_daemon_are_told_of_each_other(root: Path) -> None:
         assert ann.news() == ()
         use = Changeset((Edit(Op.REPLACE, two.key, two.hash, CALLS_ONE.decode()),), "add")
         assert ann.commit(use).code is Refusal.CONTRACT_CHANGED
-        assert ann.saw("a.py#one")[0].key == one.key
+        assert ann.record_read("a.py#one")[0].key == one.key
         assert ann.commit(use).outcome == "committed"
         assert [each.key for each in ben.news()] == []
     assert process("log", "--json", cwd=root).returncode == 0

@@ -289,7 +289,7 @@ def test_what_changed_while_a_command_waited_and_never_ran_is_laid_on_nobody(pla
     file = place.root / "read.txt"
     file.write_text("x\n", encoding="utf-8")
     with place.daemon.session("ann") as ann:
-        ann.saw("read.txt")
+        ann.record_read("read.txt")
     assert place.hook("codex", "PreToolUse", "make") is None
     file.write_text("y\n", encoding="utf-8")
     place.hook("codex", "Stop", "")

@@ -51,7 +51,7 @@ LIGHT = {
     "release": ("release", "LEASE"),
     "renew": ("renew", "LEASE"),
     "review": ("review",),
-    "saw": ("saw", "a.py"),
+    "record-read": ("record-read", "a.py"),
     "show": ("show", "a.py#one"),
     "status": ("status",),
     "sweep": ("sweep",),
@@ -155,8 +155,8 @@ def test_what_the_daemon_answers_loads_no_engine(root: Path, monkeypatch: pytest
     with serving(root) as daemon:
         with daemon.session("gone") as gone:
             (root / "gone.py").touch()
-            gone.take({"gone.py": None})
-            gone.depart()
+            gone.record_external_writes({"gone.py": None})
+            gone.end_session()
         loaded = {name: loaded_by(*words_of(name, daemon), root=root) for name in LIGHT}
     assert {name: found for name, modules in loaded.items() if (found := parts_in(modules))} == {}
 

@@ -165,7 +165,7 @@ class Served(Life):
         changed = super().reset()
         paths = [each.removeprefix("work/") for each in changed if each.startswith("work/") and "/.git/" not in each]
         with self.daemon.session("person") as session:
-            session.notice(paths)
+            session.record_external_changes(paths)
         # Dates are set, so that another agent's commit may well be the same one again.
         for name in (COMMITS, STASHES):
             (self.daemon.state / FOLDER / name).unlink(missing_ok=True)

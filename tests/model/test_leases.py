@@ -34,7 +34,7 @@ from commonhold.kernel.keys import canonical
 from commonhold.kernel.lease import Base
 from commonhold.kernel.modes import Mode
 from commonhold.kernel.outcomes import Outcome, Queued
-from commonhold.kernel.partial_work import Left
+from commonhold.kernel.partial_work import UnfinishedChange
 from commonhold.kernel.ports import LeaseView, Once, Registry
 from commonhold.kernel.projection import State, fold
 from commonhold.kernel.values import Version
@@ -251,7 +251,7 @@ class Agents(RuleBasedStateMachine):
     def leave(self, pick: int, *, is_changed: bool) -> None:
         known = self.town.lost or list(self.wishes)
         lease_id = known[pick % len(known)]
-        changes = (Left("file:b.py", None, "h"),) if is_changed else ()
+        changes = (UnfinishedChange("file:b.py", None, "h"),) if is_changed else ()
         is_lost = lease_id in self.town.lost
         outcome = self.run(RecordPartialWork(lease_id, self.wishes[lease_id].holder, changes), is_alive=False)
         assert verdict(outcome) == ("acknowledged" if is_lost else "nothing left")

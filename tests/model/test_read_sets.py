@@ -82,7 +82,7 @@ class Readers(RuleBasedStateMachine):
 
     @rule(agent=agents)
     def read_all(self, agent: str) -> None:
-        self.services[agent].saw("a.py")
+        self.services[agent].record_read("a.py")
         for name in NAMES:
             self.has_read(agent, name)
 

@@ -263,7 +263,7 @@ def _read(stage: Stage, _: Line, service: Service, key: str, *name: str) -> list
 
 
 def _saw(_stage: Stage, _line: Line, service: Service, *keys: str) -> list[str]:
-    return [short(f"{region.key} {region.hash}") for region in service.saw(*keys)]
+    return [short(f"{region.key} {region.hash}") for region in service.record_read(*keys)]
 
 
 def _news(_stage: Stage, _line: Line, service: Service) -> list[str]:
@@ -381,7 +381,7 @@ def _waive(_stage: Stage, line: Line, service: Service, *keys: str) -> list[str]
 
 def _notice(_stage: Stage, _line: Line, service: Service, *paths: str) -> list[str]:
     """What the watcher of the daemon reports of files that somebody else wrote."""
-    answer = service.notice(paths or None)
+    answer = service.record_external_changes(paths or None)
     return [short(f"{answer.outcome} {each.key} {each.hash}") for each in answer.regions] or [answer.outcome]
 
 

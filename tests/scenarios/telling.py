@@ -11,11 +11,11 @@ from commonhold.kernel.answers import (
     CommitAnswer,
     LeaseAnswer,
     MergedRegion,
-    Needed,
     Next,
     PutAnswer,
     RegionText,
     RepairRegion,
+    RequiredEdit,
     ReviewAnswer,
     Unmerged,
     WaiveAnswer,
@@ -47,7 +47,7 @@ from commonhold.kernel.events import (
 )
 from commonhold.kernel.lease import Conflict, Lease, Waiter
 from commonhold.kernel.obligations import Debt
-from commonhold.kernel.partial_work import Left, PartialWork
+from commonhold.kernel.partial_work import PartialWork, UnfinishedChange
 from commonhold.kernel.pictures import Change, Who
 from commonhold.kernel.refusals import Refusal
 from commonhold.kernel.values import Value
@@ -332,11 +332,11 @@ def _work(work: PartialWork) -> str:
     return f"{work.lease_id} of {work.holder}{task}, found at {work.found_at:g}"
 
 
-def _left(left: Left) -> str:
+def _left(left: UnfinishedChange) -> str:
     return f"{left.key} {left.base or 'gone'}→{left.now or 'gone'}"
 
 
-def _at(needed: Needed) -> str:
+def _at(needed: RequiredEdit) -> str:
     return f" at {needed.where}" if needed.where else ""
 
 

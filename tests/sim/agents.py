@@ -26,7 +26,7 @@ from commonhold.kernel.keys import Key, canonical, contains
 from commonhold.kernel.lease import Base, Lease
 from commonhold.kernel.modes import Mode
 from commonhold.kernel.outcomes import Granted, Queued
-from commonhold.kernel.partial_work import Left
+from commonhold.kernel.partial_work import UnfinishedChange
 from commonhold.kernel.ports import LeaseView, Once
 from commonhold.kernel.values import Value, Version
 
@@ -281,7 +281,7 @@ def look_after_others(agent: Agent) -> Program:
         lease = random.choice(leases)
         yield from agent.ask(random.choice((Ask, Ask, Break))(lease.id, agent.name, "why"))
     for each in lost:
-        changes = (Left(each.keys[0], None, "h"),) if agent.world.chance(0.5) else ()
+        changes = (UnfinishedChange(each.keys[0], None, "h"),) if agent.world.chance(0.5) else ()
         yield from agent.ask(RecordPartialWork(each.id, each.holder, changes))
     for work in works:
         yield from agent.ask(Review(work.lease_id, agent.name, "seen"))

@@ -11,7 +11,7 @@ from commonhold.agents.runtime import editing
 from commonhold.commits.external.external_writes import ExternalWrites, Made
 from commonhold.commits.external.proposals import Proposals
 from commonhold.commits.read_before_write import Acquaintance
-from commonhold.kernel.answers import TakeAnswer
+from commonhold.kernel.answers import RecordAnswer
 from commonhold.kernel.keys import canonical
 from commonhold.kernel.presence import Proposal
 
@@ -62,9 +62,9 @@ def no_acquaintance(patch: pytest.MonkeyPatch) -> None:
 def no_settling(patch: pytest.MonkeyPatch) -> None:
     """What was proposed is forgotten, and nobody looks what became of it."""
 
-    def forgotten(self: Proposals, _holder: str, proposals: Sequence[Proposal]) -> TakeAnswer:
+    def forgotten(self: Proposals, _holder: str, proposals: Sequence[Proposal]) -> RecordAnswer:
         self.withdraw(proposals)
-        return TakeAnswer("nothing")
+        return RecordAnswer("nothing")
 
     patch.setattr(Proposals, "_settled", forgotten)
 

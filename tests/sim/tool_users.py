@@ -12,7 +12,7 @@ from pathlib import Path
 from tests.hooked import Agent, House
 
 from commonhold.agents.edits.intended_writes import result
-from commonhold.agents.hook_events import Caller, Response, Stance, Swap, Unclear, Whole, Wish
+from commonhold.agents.hook_events import Caller, IntendedWrite, Response, Stance, Swap, Unclear, Whole
 from commonhold.api.service import Service
 from commonhold.stores.memory.store import MemoryStore
 from commonhold.workspace.files import WorkingTree
@@ -140,7 +140,7 @@ class Story:
         told.is_settled = not response.reason
         told.was_said_to_be_gone = f"{told.path} is as" in response.context
 
-    def _wish(self, path: str, content: bytes) -> tuple[Wish, str]:
+    def _wish(self, path: str, content: bytes) -> tuple[IntendedWrite, str]:
         """A token into a function or among the imports: replaced in place, or written with all that was read."""
         token = self.token()
         old, new = self.random.choice(
@@ -159,4 +159,4 @@ class Story:
             self._notice()
 
     def _notice(self) -> None:
-        self.stage.service(None).notice(PATHS)
+        self.stage.service(None).record_external_changes(PATHS)

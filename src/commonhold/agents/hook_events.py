@@ -157,7 +157,7 @@ class Somehow:
     path: str
 
 
-Wish = Swap | Whole | CellEdit | Patched | Removed | Somehow
+IntendedWrite = Swap | Whole | CellEdit | Patched | Removed | Somehow
 """An intended write of a tool to one file. Paths are absolute, or relative to the agent's working folder."""
 
 
@@ -199,7 +199,7 @@ class AboutToEdit:
     cwd: str
     call: str
     tool: str
-    wishes: tuple[Wish, ...]
+    wishes: tuple[IntendedWrite, ...]
     trouble: str = ""
     is_guess: bool = False
 
@@ -212,7 +212,7 @@ class Edited:
     cwd: str
     call: str
     tool: str
-    wishes: tuple[Wish, ...]
+    wishes: tuple[IntendedWrite, ...]
     has_failed: bool = False
     is_guess: bool = False
 
@@ -333,7 +333,7 @@ def told(*parts: str) -> str:
     return "\n".join(part for part in parts if part)
 
 
-def is_about(wishes: Sequence[Wish]) -> tuple[str, ...]:
+def is_about(wishes: Sequence[IntendedWrite]) -> tuple[str, ...]:
     """Return the paths of intended writes, each once."""
     paths = (path for wish in wishes for path in (wish.path, wish.to if isinstance(wish, Patched) else "") if path)
     return tuple(dict.fromkeys(paths))

@@ -26,7 +26,7 @@ from commonhold.agents.runtime.write_protection import Asked, Prepared
 from commonhold.client.opening import FindChannel
 from commonhold.client.session import Commonhold, ticks
 from commonhold.config import load_settings
-from commonhold.kernel.answers import TakeAnswer
+from commonhold.kernel.answers import RecordAnswer
 from commonhold.kernel.errors import CommonholdError
 from commonhold.machine.system import is_running
 from commonhold.workspace.ignore import Ignoring
@@ -135,7 +135,7 @@ class HookRuntime:
         environment = self._git.environment(session.holder, asked.cwd)
         return Prepared(with_our_command(self._state_folder, session.holder, environment))
 
-    def _overwritten(self, session: Commonhold, taken: TakeAnswer, head: str) -> tuple[str, ...]:
+    def _overwritten(self, session: Commonhold, taken: RecordAnswer, head: str) -> tuple[str, ...]:
         """Tell the owners which uncommitted work a command replaced; return the notices for its own agent."""
         from commonhold.agents.git.overwrites import Overwrites  # noqa: PLC0415
 

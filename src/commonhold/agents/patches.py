@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Final
 
-from commonhold.agents.hook_events import TO_THE_LETTER, Hunk, Manner, Patched, Removed, Whole, Wish
+from commonhold.agents.hook_events import TO_THE_LETTER, Hunk, IntendedWrite, Manner, Patched, Removed, Whole
 
 _BEGIN: Final = "*** Begin Patch"
 _FINISH: Final = "*** End Patch"
@@ -29,7 +29,7 @@ _CALLED: Final = re.compile(
 class Asked:
     """The requested writes of a call, in order; `trouble` says which part could not be read: nothing after it was."""
 
-    wishes: tuple[Wish, ...]
+    wishes: tuple[IntendedWrite, ...]
     trouble: str = ""
 
 
@@ -64,7 +64,7 @@ class _Reader:
 
     lines: list[str]
     manner: Manner
-    wishes: list[Wish] = field(default_factory=list)
+    wishes: list[IntendedWrite] = field(default_factory=list)
     trouble: str = ""
 
     def read_file(self) -> None:
@@ -78,13 +78,13 @@ class _Reader:
         if head and not head.startswith(_WHERE):
             self.trouble = f"the patch has a line that is not understood: {head!r}"
 
-    def _added(self, path: str) -> Wish:
+    def _added(self, path: str) -> IntendedWrite:
         text = []
         while self._next_starts("+"):
             text.append(f"{self.lines.pop(0)[1:]}\n")
         return Whole(path, "".join(text), self.manner)
 
-    def _updated(self, path: str) -> Wish:
+    def _updated(self, path: str) -> IntendedWrite:
         to = self.lines.pop(0).removeprefix(_MOVE).strip() if self._next_starts(_MOVE) else ""
         hunks: list[Hunk] = []
         while self.lines and not self._next_starts("***"):

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 from urllib.parse import unquote, urlsplit
 
-from commonhold.agents.hook_events import Patched, Removed, Somehow, Swap, Whole, Wish
+from commonhold.agents.hook_events import IntendedWrite, Patched, Removed, Somehow, Swap, Whole
 from commonhold.agents.payloads import text
 
 _WORD: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
@@ -66,7 +66,7 @@ _OWN: Final = "commonhold"
 Arguments = Mapping[str, Any]
 
 
-def wishes_of(tool: str, arguments: object) -> tuple[Wish, ...]:
+def wishes_of(tool: str, arguments: object) -> tuple[IntendedWrite, ...]:
     """Return the writes that a call of an unknown tool may make here; none if it writes or names no file."""
     if not isinstance(arguments, Mapping) or _is_let_be(tool, arguments):
         return ()
@@ -77,7 +77,7 @@ def wishes_of(tool: str, arguments: object) -> tuple[Wish, ...]:
     return _of_one(words, arguments) or tuple(several)
 
 
-def _of_one(words: frozenset[str], arguments: Arguments) -> tuple[Wish, ...]:
+def _of_one(words: frozenset[str], arguments: Arguments) -> tuple[IntendedWrite, ...]:
     if words & _MOVING and (moved := _moved(arguments)):
         return moved
     path = _path(arguments, _PATHS)
@@ -94,7 +94,7 @@ def _each(arguments: Arguments) -> Iterator[Arguments]:
                 yield {"path": one}
 
 
-def _at(path: str, words: frozenset[str], arguments: Arguments) -> tuple[Wish, ...]:
+def _at(path: str, words: frozenset[str], arguments: Arguments) -> tuple[IntendedWrite, ...]:
     """Return the effect of a call on the file at a path, by the verbs in the tool's name."""
     if words & _DELETING:
         return (Removed(path),)
@@ -154,12 +154,12 @@ def _has_text(arguments: Arguments, names: Sequence[str]) -> bool:
     return any(isinstance(arguments.get(name), str) for name in names)
 
 
-def _moved(arguments: Arguments) -> tuple[Wish, ...]:
+def _moved(arguments: Arguments) -> tuple[IntendedWrite, ...]:
     there, to = _path(arguments, _FROM), _path(arguments, _TO)
     return (Patched(there, (), to),) if there and to else ()
 
 
-def _swaps(path: str, arguments: Arguments) -> tuple[Wish, ...]:
+def _swaps(path: str, arguments: Arguments) -> tuple[IntendedWrite, ...]:
     """Return the exchanges of one text for another; none if they are given in another form."""
     several = arguments.get("edits", arguments.get("replacements"))
     each = several if isinstance(several, Sequence) and not isinstance(several, str) else [arguments]

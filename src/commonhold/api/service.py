@@ -111,8 +111,8 @@ class Service:
         self._recover_if_possible()
         return self._uses.reading.read(keys)
 
-    @Operation(command="saw")
-    def saw(self, *keys: str, shown: str = "") -> tuple[terms.RegionHash, ...]:
+    @Operation(command="record-read")
+    def record_read(self, *keys: str, shown: str = "") -> tuple[terms.RegionHash, ...]:
         """Record that this session read files or regions in another way (such as its own tools), as if through `read`.
 
         Their present state counts as read; the answer has their hashes. With one file, `shown` may be the text that
@@ -121,10 +121,10 @@ class Service:
         were never shown. Raises as `read`.
         """
         self._recover_if_possible()
-        return self._uses.reading.saw(keys, shown)
+        return self._uses.reading.record_read(keys, shown)
 
     @Operation(reads=True)
-    def seen(self, *keys: str) -> tuple[terms.RegionHash, ...]:
+    def last_read(self, *keys: str) -> tuple[terms.RegionHash, ...]:
         """Return the hashes of files or regions at this session's last read or write of them; None if it has none."""
         return self._uses.reading.known(keys)
 
@@ -144,7 +144,7 @@ class Service:
     @Operation(Schedule.QUICK, reads=True)
     def news(self) -> tuple[terms.News, ...]:
         """Return, once, messages of others and their changes to what this session has read; notices have them too."""
-        return self._uses.newsroom.tell()
+        return self._uses.notifications.tell()
 
     @Operation(for_hooks=True)
     def send(self, holders: Sequence[str], text: str) -> None:
@@ -152,11 +152,11 @@ class Service:
 
         It waits for them as long as contents are kept. A message for an ended subagent goes to its session.
         """
-        self._uses.newsroom.send(holders, text)
+        self._uses.notifications.send(holders, text)
 
-    def tell(self, notice: str) -> None:
+    def add_notice(self, notice: str) -> None:
         """Include this notice in the next answer that has notices."""
-        self._uses.newsroom.add(notice)
+        self._uses.notifications.add(notice)
 
     @Operation(Schedule.QUICK, wrapped=True, command="acquire", tool="acquire")
     def acquire(
@@ -222,7 +222,7 @@ class Service:
     @Operation(Schedule.QUICK, reads=True, command="get", tool="get")
     def get(self, key: str) -> terms.Value:
         """Return the text of a free key (such as `account:12345`), and its version."""
-        self.show()
+        self.heartbeat()
         return self._uses.values.get(key)
 
     @Operation(Schedule.QUICK, once=True, command="put", tool="put")
@@ -265,7 +265,7 @@ class Service:
         All of them or none, in this working tree. The author and the reason are kept.
         """
         self._recover_if_possible()
-        return self._uses.waiving.waive(self.holder, keys, note)
+        return self._uses.waivers.waive(self.holder, keys, note)
 
     @Operation(command="adopt")
     def adopt(self, *keys: str, owner: str) -> terms.AdoptAnswer:
@@ -275,9 +275,9 @@ class Service:
         not known to have changed one of them.
         """
         self._recover_if_possible()
-        answer = self._writing.adopting.adopt(self.holder, keys, owner)
+        answer = self._writing.adoption.adopt(self.holder, keys, owner)
         if answer.outcome == "adopted":
-            self._uses.newsroom.send(
+            self._uses.notifications.send(
                 [owner],
                 f"{texts.short_name(self.holder)} adopted what you had not committed in {', '.join(answer.paths)}",
             )
@@ -359,7 +359,7 @@ class Service:
         return self._uses.works.look_for()
 
     @Operation(Schedule.QUICK, reads=True, in_sdk=False)
-    def show(self) -> None:
+    def heartbeat(self) -> None:
         """Extend the leases of this session: every call of a holder is a sign of life."""
         if self._agent is not None:
             self._uses.leases.let_last(self._agent)
@@ -385,7 +385,7 @@ class Service:
         log_commit("dry run" if dry_run else "commit", self.holder, changeset, answer)
         asked = self._uses.leases.wishes_to(self.holder)
         known = {each.key for each in answer.repair.regions} | {each.key for each in answer.merged}
-        answer = replace(answer, notices=answer.notices + asked + self._uses.newsroom.notices(known))
+        answer = replace(answer, notices=answer.notices + asked + self._uses.notifications.notices(known))
         if answer.outcome != "refused":
             return answer
         concerned = [conflict.key for conflict in answer.conflicts]
@@ -393,7 +393,7 @@ class Service:
         return replace(answer, context=self._uses.notes.bearing_on(concerned, changeset.intent))
 
     @Operation(Schedule.QUICK, reads=True, for_hooks=True)
-    def place(self) -> str:
+    def worktree_id(self) -> str:
         """Return the name of the working tree among all that share the leases."""
         return self._uses.place.name
 
@@ -401,44 +401,48 @@ class Service:
     def propose(self, changeset: terms.Changeset, *, call: str, blind: Sequence[str] = ()) -> terms.CommitAnswer:
         """Ask whether a tool of this session may write the changeset: nothing is written here.
 
-        Admitted: the regions that it changes are leased to the session, until its turn or the edit is over; `settle`
-        records the result. Refused: the answer has the information that the agent needs. The changeset names the lease
-        of the write slot. `blind` are files that the tool overwrites without naming their old content: the session must
-        have read them.
+        Admitted: the regions that it changes are leased to the session until its turn or the edit ends;
+        `finish_proposal` records the result. Refused: the answer has the information that the agent needs. The
+        changeset names the lease of the write slot. `blind` are files that the tool overwrites without naming their old
+        content: the session must have read them.
         """
         self._recover_if_possible()
-        self._writing.noticing.notice([self._uses.reading.locate(edit.key).file_path for edit in changeset.edits], "")
-        answer = self._writing.proposing.propose(self.holder, changeset, call, blind)
+        self._writing.external_changes.record(
+            [self._uses.reading.locate(edit.key).file_path for edit in changeset.edits], ""
+        )
+        answer = self._writing.proposals.propose(self.holder, changeset, call, blind)
         log_commit("edit", self.holder, changeset, answer)
-        return self._uses.newsroom.with_news(answer)
+        return self._uses.notifications.with_news(answer)
 
     @Operation(Schedule.PLANNED, for_hooks=True)
-    def settle(self, call: str, paths: Sequence[str] = (), *, unasked: str | None = None) -> terms.TakeAnswer:
+    def finish_proposal(
+        self, call: str, paths: Sequence[str] = (), *, unasked: str | None = None
+    ) -> terms.RecordAnswer:
         """Record the results of a call's proposals (of those for `paths`, if calls have no names).
 
         If nothing was proposed, its tool has written without asking: with `unasked`, the intent unless the session has
         one, the changes to `paths` are recorded as this session's.
         """
-        answer = self._writing.proposing.settle(self.holder, call, tuple(paths))
+        answer = self._writing.proposals.finish(self.holder, call, tuple(paths))
         if answer is None and unasked is not None:
             intent = self._writing.attendance.intent_of(self.holder) or unasked
-            answer = self._writing.noticing.notice(paths, intent, self.holder)
-        answer = answer or terms.TakeAnswer("nothing")
+            answer = self._writing.external_changes.record(paths, intent, self.holder)
+        answer = answer or terms.RecordAnswer("nothing")
         log_external_write(self.holder, answer)
-        return self._uses.newsroom.with_news(answer)
+        return self._uses.notifications.with_news(answer)
 
     @Operation(Schedule.PLANNED, for_hooks=True)
-    def take(self, before: Mapping[str, str | None], *, intent: str = "") -> terms.TakeAnswer:
+    def record_external_writes(self, before: Mapping[str, str | None], *, intent: str = "") -> terms.RecordAnswer:
         """Record this session's changes to files since their state in `before`: content hashes of kept bytes, by path.
 
         The files stay as they are. A change that could not have been committed is recorded too, and waits for review.
         """
         self._give_sign()
-        answer = self._writing.taking.take(self.holder, before, intent)
+        answer = self._writing.external_writes.record_changes(self.holder, before, intent)
         log_external_write(self.holder, answer)
-        return self._uses.newsroom.with_news(answer)
+        return self._uses.notifications.with_news(answer)
 
-    def examine_put_off(self) -> None:
+    def examine_deferred(self) -> None:
         """Examine across files the changes recorded before all files were read; reads those first, which may be slow.
 
         The author of a change is notified of the findings. Raises CommonholdError; changes that can be retried stay for
@@ -447,26 +451,26 @@ class Service:
         self._writing.late_examination.examine()
 
     @Operation(for_hooks=True)
-    def keep(self, contents: Sequence[bytes]) -> None:
+    def store_contents(self, contents: Sequence[bytes]) -> None:
         """Keep bytes, so that later changes to them can be shown, and reverted by hand."""
-        self._uses.upkeep.keep(contents)
+        self._uses.maintenance.store_contents(contents)
 
     @Operation(Schedule.PLANNED, for_hooks=True)
-    def notice(self, paths: Sequence[str] | None, *, intent: str = "") -> terms.TakeAnswer:
+    def record_external_changes(self, paths: Sequence[str] | None, *, intent: str = "") -> terms.RecordAnswer:
         """Record external changes to files that sessions have read or written, so that those are notified.
 
         `paths` None: of all that sessions have read. No session is blamed for it. A file that a session's tool is
         writing at present is left to that session.
         """
-        answer = self._writing.noticing.notice(paths, intent)
+        answer = self._writing.external_changes.record(paths, intent)
         log_external_write(None, answer)
         return answer
 
     @Operation(Schedule.PLANNED, for_hooks=True)
-    def arrive(self, process: str = "") -> terms.Briefing:
+    def start_session(self, process: str = "") -> terms.Briefing:
         """Begin or continue this session, in the process of that name; return its briefing."""
         self._recover_if_possible()
-        return self._writing.attendance.arrive(self.holder, process)
+        return self._writing.attendance.start_session(self.holder, process)
 
     @Operation(reads=True, for_hooks=True)
     def briefing(self) -> terms.Briefing:
@@ -474,9 +478,9 @@ class Service:
         return self._writing.attendance.briefing(self._agent or "")
 
     @Operation(for_hooks=True)
-    def intend(self, intent: str) -> None:
+    def set_intent(self, intent: str) -> None:
         """Set this session's latest prompt as its intent: others see it."""
-        self._writing.attendance.intend(self.holder, intent)
+        self._writing.attendance.set_intent(self.holder, intent)
 
     @Operation(Schedule.QUICK, reads=True, for_hooks=True)
     def intent(self) -> str:
@@ -484,17 +488,17 @@ class Service:
         return self._writing.attendance.intent_of(self.holder)
 
     @Operation(Schedule.PLANNED, for_hooks=True)
-    def rest(self) -> terms.TakeAnswer:
+    def end_turn(self) -> terms.RecordAnswer:
         """End this session's turn: record the results of its proposals, and release the leases taken for them."""
-        answer = self._writing.proposing.rest(self.holder)
-        self._writing.attendance.rest(self.holder)
+        answer = self._writing.proposals.end_turn(self.holder)
+        self._writing.attendance.end_turn(self.holder)
         return answer
 
     @Operation(Schedule.PLANNED, for_hooks=True)
-    def depart(self) -> terms.TakeAnswer:
+    def end_session(self) -> terms.RecordAnswer:
         """End this session: record the results of its proposals, and release the leases taken for them."""
-        answer = self._writing.proposing.rest(self.holder)
-        self._writing.attendance.depart(self.holder)
+        answer = self._writing.proposals.end_turn(self.holder)
+        self._writing.attendance.end_session(self.holder)
         return answer
 
     @Operation(Schedule.QUICK, reads=True, command="who", tool="status")
@@ -528,7 +532,7 @@ class Service:
     @Operation(reads=True, command="doctor")
     def recover(self) -> tuple[terms.CommitUndone, ...]:
         """Take back commits that a crash interrupted; every commit and read does so first."""
-        return self._uses.upkeep.recover()
+        return self._uses.maintenance.recover()
 
     def _looked(self, question: Callable[[], T]) -> T:
         """Answer from the same view that shows that no recovery is necessary; otherwise recover first, then answer.
@@ -537,20 +541,20 @@ class Service:
         """
         if not self.is_shared:
             with self._uses.place.store.read():
-                if self._uses.upkeep.is_whole() and (not self._agent or self._uses.leases.will_last(self._agent)):
+                if self._uses.maintenance.is_whole() and (not self._agent or self._uses.leases.will_last(self._agent)):
                     return question()
-        self._uses.upkeep.recover_for_reading()
-        self.show()
+        self._uses.maintenance.recover_for_reading()
+        self.heartbeat()
         return question()
 
     def _recover_if_possible(self) -> None:
-        self._uses.upkeep.wait_for_halves()
+        self._uses.maintenance.wait_for_halves()
         self._looked(lambda: None)
 
     @Operation(command="doctor")
-    def forget(self) -> None:
+    def apply_retention(self) -> None:
         """Delete kept contents whose retention is over."""
-        self._uses.upkeep.forget()
+        self._uses.maintenance.apply_retention()
 
     def close(self) -> None:
         """Close the state. Leases stay as they are."""

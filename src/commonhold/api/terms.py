@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from commonhold.kernel.answers import LeaseAnswer as LeaseAnswer
     from commonhold.kernel.answers import News as News
     from commonhold.kernel.answers import PutAnswer as PutAnswer
+    from commonhold.kernel.answers import RecordAnswer as RecordAnswer
     from commonhold.kernel.answers import RegionHash as RegionHash
     from commonhold.kernel.answers import RegionText as RegionText
     from commonhold.kernel.answers import ReviewAnswer as ReviewAnswer
-    from commonhold.kernel.answers import TakeAnswer as TakeAnswer
     from commonhold.kernel.answers import WaiveAnswer as WaiveAnswer
     from commonhold.kernel.changeset import Changeset as Changeset
     from commonhold.kernel.events import CommitUndone as CommitUndone
@@ -43,8 +43,8 @@ _HOMES: Final = {
     "commonhold.code.regions.region": "RegionMap",
     "commonhold.commits.key_version": "KeyVersion",
     "commonhold.commits.region_list": "RegionList",
-    "commonhold.kernel.answers": "AcquireAnswer AdoptAnswer CommitAnswer LeaseAnswer News PutAnswer RegionHash"
-    " RegionText ReviewAnswer TakeAnswer WaiveAnswer",
+    "commonhold.kernel.answers": "AcquireAnswer AdoptAnswer CommitAnswer LeaseAnswer News PutAnswer RecordAnswer"
+    " RegionHash RegionText ReviewAnswer WaiveAnswer",
     "commonhold.kernel.changeset": "Changeset",
     "commonhold.kernel.events": "CommitUndone Recorded",
     "commonhold.kernel.lease": "Lease",

@@ -58,7 +58,7 @@ GROUPS: Final[Mapping[str, Mapping[str, str]]] = {
     "For programs": {
         "mcp": "Serve an agent over the Model Context Protocol (standard input and output).",
         "hook": "Answer an agent's hook; installed hooks call this.",
-        "saw": "Record what this session has read in another way.",
+        "record-read": "Record what this session has read in another way.",
         "merge-file": "Merge three versions of one file, as git's merge driver.",
         "daemon": "Control the process that serves the repository: status, start, stop, http.",
         "sweep": "End expired leases and find unfinished work; other commands do this by themselves.",

@@ -178,7 +178,7 @@ def _recover(given: Given) -> Finding:
 
 def _prune(given: Given) -> Finding:
     with opened(given) as place:
-        place.hold.forget()
+        place.hold.apply_retention()
     return ok("prune", "kept bytes and answers whose time is over are forgotten")
 
 

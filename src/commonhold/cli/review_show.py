@@ -19,7 +19,7 @@ from commonhold.cli.output import answer, shown, shown_text
 from commonhold.cli.review_resolve import refused
 from commonhold.kernel.answers import Next, ReviewAnswer
 from commonhold.kernel.errors import Code, InputError
-from commonhold.kernel.partial_work import Left, PartialWork
+from commonhold.kernel.partial_work import PartialWork, UnfinishedChange
 
 _MAX_LINES: Final = 200
 _GONE: Final = "(not there)"
@@ -58,7 +58,7 @@ def _nothing(lease_id: str) -> ReviewAnswer:
     return ReviewAnswer("refused", None, why, Next("review", {}, "see what waits for review"))
 
 
-def _diff(place: Place, left: Left) -> str:
+def _diff(place: Place, left: UnfinishedChange) -> str:
     before, after = _kept(place, left.base), _kept(place, left.now)
     if before is None or after is None:
         return "the bytes are not kept any more"

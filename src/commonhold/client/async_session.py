@@ -50,27 +50,27 @@ class AsyncCommonhold(Session):
     async def hold(self, *keys: str, wait_seconds: float = 30.0, **more: Any) -> AsyncIterator[Held]:  # noqa: ANN401
         """Hold a lease on `keys` for the length of an `async with` block. See `Commonhold.hold`."""
         asking = acquisition.acquire(*keys, wait_seconds=wait_seconds, **more)
-        grip = await self.drive(lease_keeper.begin(asking, may_be_known=bool(lease_keeper.NAMES & more.keys())))
-        keeper = asyncio.create_task(self._keep(grip))
+        handle = await self.drive(lease_keeper.begin(asking, may_be_known=bool(lease_keeper.NAMES & more.keys())))
+        keeper = asyncio.create_task(self._keep(handle))
         is_done = False
         try:
-            yield Held(grip)
+            yield Held(handle)
             is_done = True
         finally:
             keeper.cancel()
             try:
                 await asyncio.wait([keeper])
             finally:
-                answer = await self.drive(lease_keeper.end(grip))
+                answer = await self.drive(lease_keeper.end(handle))
                 if is_done:  # otherwise an exception is being raised already
-                    grip.released(answer)
+                    handle.released(answer)
 
-    async def _keep(self, grip: LeaseHandle) -> None:
-        # If the store cannot be reached for a while, it is asked again; the grip itself knows when time is up.
-        while grip.why_lost(ticks()) is None:
+    async def _keep(self, handle: LeaseHandle) -> None:
+        # If the store cannot be reached for a while, it is asked again; the handle itself knows when time is up.
+        while handle.why_lost(ticks()) is None:
             with suppress(CommonholdError):
-                await self.drive(lease_keeper.keep(grip))
-            await asyncio.sleep(min(1.0, grip.renewal_seconds))
+                await self.drive(lease_keeper.keep(handle))
+            await asyncio.sleep(min(1.0, handle.renewal_seconds))
 
     async def drive(self, steps: Steps[T]) -> T:
         """Execute the effects that an operation yields until it is done, also those it yields after a cancellation."""

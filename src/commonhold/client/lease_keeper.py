@@ -111,17 +111,17 @@ def begin(acquiring: Steps[AcquireAnswer], *, may_be_known: bool = False) -> Ste
         raise _done(answer.result)
     if answer.lease is None:
         raise _denied(answer)
-    grip = LeaseHandle(answer.lease, asked_at)
+    handle = LeaseHandle(answer.lease, asked_at)
     now: float = yield ReadClock()
     # For a lease that was waited for, or granted to an earlier call, the time of the grant is not known here.
     if may_be_known or now - asked_at > MARGIN * answer.lease.ttl_seconds:
-        yield from or_let_go(grip.lease.id, _renew(grip, now))
-    return grip
+        yield from or_let_go(handle.lease.id, _renew(handle, now))
+    return handle
 
 
-def _renew(grip: LeaseHandle, asked_at: float) -> Steps[None]:
-    answer: LeaseAnswer = yield Call("renew", (grip.lease.id,), {"ttl_seconds": grip.lease.ttl_seconds})
-    grip.renewed(answer, asked_at)
+def _renew(handle: LeaseHandle, asked_at: float) -> Steps[None]:
+    answer: LeaseAnswer = yield Call("renew", (handle.lease.id,), {"ttl_seconds": handle.lease.ttl_seconds})
+    handle.renewed(answer, asked_at)
 
 
 def _done(result: Value) -> RefusedError:
@@ -146,25 +146,25 @@ def _denied(answer: AcquireAnswer) -> RefusedError:
     )
 
 
-def keep(grip: LeaseHandle) -> Steps[None]:
+def keep(handle: LeaseHandle) -> Steps[None]:
     """Renew in time, and check in between, until the lease is lost or the driver stops this."""
-    while grip.why_lost(now := (yield ReadClock())) is None:
-        pause = grip.pause_seconds(now)
+    while handle.why_lost(now := (yield ReadClock())) is None:
+        pause = handle.pause_seconds(now)
         yield Sleep(min(pause, LOOK_SECONDS))
         if pause <= LOOK_SECONDS:
-            yield from _renew(grip, (yield ReadClock()))
+            yield from _renew(handle, (yield ReadClock()))
         else:
-            yield from _look(grip)
+            yield from _look(handle)
 
 
-def _look(grip: LeaseHandle) -> Steps[None]:
+def _look(handle: LeaseHandle) -> Steps[None]:
     """Check whether the lease still exists: it may have been ended or handed over."""
-    held: Sequence[Lease] = yield Call("leases", (), {"holder": grip.lease.holder})
-    grip.seen(held)
+    held: Sequence[Lease] = yield Call("leases", (), {"holder": handle.lease.holder})
+    handle.seen(held)
 
 
-def end(grip: LeaseHandle) -> Steps[LeaseAnswer]:
+def end(handle: LeaseHandle) -> Steps[LeaseAnswer]:
     """Release the lease, with the result of its work if there is one."""
-    named = {} if grip.result is None else {"result": grip.result}
-    answer: LeaseAnswer = yield Call("release", (grip.lease.id,), named)
+    named = {} if handle.result is None else {"result": handle.result}
+    answer: LeaseAnswer = yield Call("release", (handle.lease.id,), named)
     return answer

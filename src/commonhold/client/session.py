@@ -88,23 +88,23 @@ class Commonhold(Session):
         cannot be relied on.
         """
         asking = acquisition.acquire(*keys, wait_seconds=wait_seconds, **more)
-        grip = self.drive(lease_keeper.begin(asking, may_be_known=bool(lease_keeper.NAMES & more.keys())))
+        handle = self.drive(lease_keeper.begin(asking, may_be_known=bool(lease_keeper.NAMES & more.keys())))
         process = os.getpid()
         is_done = False
         try:
-            with self._kept(grip):
-                yield Held(grip)
+            with self._kept(handle):
+                yield Held(handle)
             is_done = True
         finally:
             if os.getpid() == process:  # a child that was forked inside the block leaves its parent's lease alone
-                answer = self.drive(lease_keeper.end(grip))
+                answer = self.drive(lease_keeper.end(handle))
                 if is_done:  # otherwise an exception is being raised already
-                    grip.released(answer)
+                    handle.released(answer)
 
     @contextmanager
-    def _kept(self, grip: LeaseHandle) -> Iterator[None]:
+    def _kept(self, handle: LeaseHandle) -> Iterator[None]:
         stop, process = threading.Event(), os.getpid()
-        keeper = threading.Thread(target=self._keep, args=(grip, stop), daemon=True)
+        keeper = threading.Thread(target=self._keep, args=(handle, stop), daemon=True)
         keeper.start()
         try:
             yield
@@ -113,12 +113,12 @@ class Commonhold(Session):
                 stop.set()
                 keeper.join()
 
-    def _keep(self, grip: LeaseHandle, stop: threading.Event) -> None:
-        # If the store cannot be reached for a while, it is asked again; the grip itself knows when time is up.
-        while not stop.is_set() and grip.why_lost(ticks()) is None:
+    def _keep(self, handle: LeaseHandle, stop: threading.Event) -> None:
+        # If the store cannot be reached for a while, it is asked again; the handle itself knows when time is up.
+        while not stop.is_set() and handle.why_lost(ticks()) is None:
             with suppress(CommonholdError, _Stopped):
-                self.drive(lease_keeper.keep(grip), lambda seconds: _doze(stop, seconds))
-            stop.wait(min(1.0, grip.renewal_seconds))
+                self.drive(lease_keeper.keep(handle), lambda seconds: _doze(stop, seconds))
+            stop.wait(min(1.0, handle.renewal_seconds))
 
     def drive(self, steps: Steps[T], sleep: Callable[[float], object] = time.sleep) -> T:
         """Execute the effects that an operation yields until it is done."""
@@ -171,39 +171,39 @@ def _doze(stop: threading.Event, seconds: float) -> None:
 class Held:
     """A lease inside a `with` block."""
 
-    def __init__(self, grip: LeaseHandle) -> None:
-        """Show `grip`."""
-        self._grip = grip
+    def __init__(self, handle: LeaseHandle) -> None:
+        """Show `handle`."""
+        self._handle = handle
 
     @property
     def id(self) -> str:
         """The id of the lease, to be named in a changeset."""
-        return self._grip.lease.id
+        return self._handle.lease.id
 
     @property
     def fence(self) -> int:
         """The fencing token, to be passed to the resource that is written to."""
-        return self._grip.lease.fence
+        return self._handle.lease.fence
 
     @property
     def keys(self) -> tuple[str, ...]:
         """The canonical keys that are held."""
-        return self._grip.lease.keys
+        return self._handle.lease.keys
 
     @property
     def slot(self) -> int:
         """The number of the slot that is held, from 1; 0 for a lease on all of its key."""
-        return self._grip.lease.slot
+        return self._handle.lease.slot
 
     @property
     def wish(self) -> Wish | None:
         """The latest request to release the lease, with its author and reason, as of the last renewal."""
-        return self._grip.lease.wish
+        return self._handle.lease.wish
 
     @property
     def is_lost(self) -> bool:
         """Whether the lease cannot be relied on any more."""
-        return self._grip.why_lost(ticks()) is not None
+        return self._handle.why_lost(ticks()) is not None
 
     def finish(self, result: str) -> None:
         """Say that the work acquired with `once` is done: the end of the block keeps `result` for all that ask later.
@@ -211,8 +211,8 @@ class Held:
         A block that ends without this call leaves the work to the next in line. Raises InputError `TEXT_INVALID` for a
         result of more than 65,536 characters, or one that is not UTF-8.
         """
-        self._grip.finish(result)
+        self._handle.finish(result)
 
     def check(self) -> None:
         """Raise RefusedError `LEASE_LOST` unless the lease holds. Call it before every write under the lease."""
-        self._grip.check(ticks())
+        self._handle.check(ticks())

@@ -11,7 +11,7 @@ from commonhold.commits.plan import CommitRequest, Plan, Rejected
 from commonhold.commits.planning import Planner
 from commonhold.commits.reliance import Reliance
 from commonhold.commits.repair_packet import commit_again, next_after, repair_of
-from commonhold.kernel.answers import CommitAnswer, Needed, Next, Repair
+from commonhold.kernel.answers import CommitAnswer, Next, Repair, RequiredEdit
 from commonhold.kernel.changeset import Changeset, LeaseLost, authorise
 from commonhold.kernel.clock import Now
 from commonhold.kernel.keys import Key, canonical, file_key
@@ -29,7 +29,7 @@ from commonhold.leases.values import Values
 from commonhold.reads.stale_base import Stale
 from commonhold.workspace.place import WorktreeState
 
-K = TypeVar("K", Needed, Debt)
+K = TypeVar("K", RequiredEdit, Debt)
 
 # The most requirements that are described in words, shown with their text, and leased one by one.
 _MOST_TOLD: Final = 5
@@ -60,7 +60,7 @@ class Refused:
     why: str
     repair: Repair
     next: Next
-    required: tuple[Needed, ...] = ()
+    required: tuple[RequiredEdit, ...] = ()
     conflicts: tuple[Conflict, ...] = ()
     current: tuple[Value, ...] = ()
 
@@ -82,8 +82,8 @@ class Refused:
 class _Wanting:
     """The requirements of admission: the regions `required`, and the `reasons` to escalate."""
 
-    reasons: tuple[Needed, ...]
-    required: tuple[Needed, ...]
+    reasons: tuple[RequiredEdit, ...]
+    required: tuple[RequiredEdit, ...]
 
 
 class CommitAdmission:
@@ -225,7 +225,7 @@ def _told(found: _Wanting, written: Collection[str]) -> str:
     return "; ".join((*whys[:_MOST_TOLD], *more))
 
 
-def _path_of(needed: Needed) -> str:
+def _path_of(needed: RequiredEdit) -> str:
     return needed.where.rpartition(":")[0]
 
 
@@ -265,15 +265,15 @@ def _read_changed(changed: tuple[Value, ...]) -> Refused:
 
 
 def _lease_required(bare: Sequence[Key], intent: str) -> Refused:
-    needed = tuple(Needed(str(key), "the project's policy for it is pessimistic", "") for key in bare)
+    needed = tuple(RequiredEdit(str(key), "the project's policy for it is pessimistic", "") for key in bare)
     why = f"{', '.join(map(str, bare))} may be changed under an exclusive lease only"
     step = "hold them first, read them again, then commit with the lease"
     return Refused(Refusal.LEASE_REQUIRED, why, Repair(), Next.acquire(bare, intent, step), required=needed)
 
 
 def _admit(request: CommitRequest, plan: Plan, held: Sequence[Lease]) -> Admitted | _Wanting:
-    reasons: list[Needed] = []
-    required: list[Needed] = []
+    reasons: list[RequiredEdit] = []
+    required: list[RequiredEdit] = []
     notices = list(plan.notices)
     debts: list[Debt] = []
     mended = frozenset(key for admission in plan.admissions for key in admission.mended)
@@ -303,10 +303,10 @@ def _once(found: Sequence[K]) -> tuple[K, ...]:
     return tuple({each.key: each for each in reversed(found)}.values())[::-1]
 
 
-def _needed(found: Iterable[Required | Escalation]) -> Iterator[Needed]:
+def _needed(found: Iterable[Required | Escalation]) -> Iterator[RequiredEdit]:
     for each in found:
         path = each.path if isinstance(each, Escalation) else each.key.file_path
-        yield Needed(str(each.key), each.why, f"{path}:{each.line}", each.evidence)
+        yield RequiredEdit(str(each.key), each.why, f"{path}:{each.line}", each.evidence)
 
 
 def _held_whole(view: LeaseView, grown: Collection[Key], holder: str, now: Now) -> tuple[Conflict, ...]:

@@ -33,7 +33,7 @@ class Attendance:
         place: WorktreeState,
         leases: Leases,
         works: PartialWorks,
-        proposing: Proposals,
+        proposals: Proposals,
         idle_seconds: float,
         is_running: IsRunning,
         signs: Heartbeats,
@@ -45,12 +45,12 @@ class Attendance:
         self._place = place
         self._leases = leases
         self._works = works
-        self._proposing = proposing
+        self._proposals = proposals
         self._idle_seconds = idle_seconds
         self._is_running = is_running
         self._signs = signs
 
-    def arrive(self, holder: str, process: str) -> Briefing:
+    def start_session(self, holder: str, process: str) -> Briefing:
         """Record that a session begins, or goes on. If its process changed, the earlier run ended without a report."""
         before = self._presence(holder)
         if before and process and before.process and before.process != process:
@@ -58,7 +58,7 @@ class Attendance:
         self._attend(holder, process=process)
         return self.briefing(holder)
 
-    def intend(self, holder: str, intent: str) -> None:
+    def set_intent(self, holder: str, intent: str) -> None:
         """Record the session's latest prompt as its intent."""
         line = " ".join(intent.split())
         self._attend(holder, intent="".join(each for each in line if each.isprintable())[:MAX_TEXT_LENGTH])
@@ -82,17 +82,17 @@ class Attendance:
     def _is_heard(self, presence: Presence) -> bool:
         return self._wall() - presence.seen_at < self._idle_seconds
 
-    def rest(self, holder: str) -> None:
+    def end_turn(self, holder: str) -> None:
         """Record that the session waits for its user."""
         presence = self._presence(holder)
         if presence is not None:
             self._keep(replace(presence, is_at_rest=True, seen_at=self._wall()))
 
-    def depart(self, holder: str) -> None:
+    def end_session(self, holder: str) -> None:
         """Record that the session has reported its end."""
         self._signs.forget(holder)
         with self._place.store.write() as writer:
-            writer.depart(holder, self._place.files.root)
+            writer.end_session(holder, self._place.files.root)
 
     def briefing(self, holder: str) -> Briefing:
         """Return the briefing for a session that works there."""
@@ -123,7 +123,7 @@ class Attendance:
         if self._gone():
             with self._place.gate():  # so that none of them begins to write meanwhile
                 for holder in self._gone():
-                    self._proposing.give_up(holder)
+                    self._proposals.give_up(holder)
         self._forget_absent()
 
     def _gone(self) -> list[str]:
@@ -147,11 +147,11 @@ class Attendance:
         if absent:
             with self._place.store.write() as writer:
                 for holder in absent:
-                    writer.depart(holder, root)
+                    writer.end_session(holder, root)
 
     def _end_without_word(self, holder: str) -> None:
         """Settle the proposals of a session whose process is gone, break its leases, and keep its partial work."""
-        self._proposing.settle_all(holder)
+        self._proposals.finish_all(holder)
         broken = [lease for lease in self._leases.live(holder=holder) if lease.acquisition_id in OURS]
         for lease in broken:
             self._place.registry.execute(Break(lease.id, holder, "its session was begun anew by another process"))

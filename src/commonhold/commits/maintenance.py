@@ -50,12 +50,12 @@ class Maintenance:
     def _is_half_visible(self) -> bool:
         return any(self._files.at(each.root).has_swapped(each) for each in left_behind(self._place))
 
-    def keep(self, contents: Iterable[bytes]) -> None:
+    def store_contents(self, contents: Iterable[bytes]) -> None:
         """Keep bytes by their hash."""
         with self._store.write() as writer:
             writer.keep(((hash_bytes(each), each) for each in contents), self._clock.now().wall)
 
-    def forget(self) -> None:
+    def apply_retention(self) -> None:
         """Delete kept contents whose retention is over."""
         self.recover()
         with self._store.write() as writer:

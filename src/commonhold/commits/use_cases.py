@@ -38,9 +38,9 @@ class Surroundings:
     Leases are kept in `registry`, which other machines share; by default in the state. `see` returns the insight into
     other files, and is called once there is something to write; without one each file is examined alone. A session
     whose process `is_running` is at work, however long it is silent; so is one that has given `signs` of life recently.
-    Commits take `turns`; `plans_of` returns the maker of their plans. If an examination can be `put_off`, changes that
-    are already written do not wait until all files are read. `find_notes` looks for the notes that a refusal quotes. In
-    a git repository, `revisions` returns the answers about commits.
+    Commits take `turns`; `plans_of` returns the maker of their plans. With `deferred_changes`, changes that are already
+    written do not wait until all files are read: they are examined later. `find_notes` looks for the notes that a
+    refusal quotes. In a git repository, `revisions` returns the answers about commits.
     """
 
     registry: Registry | None = None
@@ -49,7 +49,7 @@ class Surroundings:
     plans_of: PlansOf = lambda own: own
     turns: Turns = field(default_factory=Turns)
     signs: Heartbeats = field(default_factory=Heartbeats)
-    put_off: DeferredChanges | None = None
+    deferred_changes: DeferredChanges | None = None
     find_notes: FindNotes | None = None
     revisions: Callable[[], Revisions | None] = lambda: None
 
@@ -82,16 +82,16 @@ class UseCases:
         in_flight = self.surroundings.turns.in_flight
         self.place = WorktreeState(store, files, registry or TableRegistry(store, clock), clock, name, in_flight)
         self.read_set = ReadSet(store, clock, files.root, agent)
-        self.newsroom = ChangeNotifications(store, clock, files.root, agent)
+        self.notifications = ChangeNotifications(store, clock, files.root, agent)
         self.reading = RegionReader(files, self.read_set)
         self.works = PartialWorks(self.place, self._tree)
         self.values = Values(self.place.registry, self.reading, options.policies)
-        self.leases = Leases(self.place, self.reading, ids, self.works, self.newsroom, self.read_set)
+        self.leases = Leases(self.place, self.reading, ids, self.works, self.notifications, self.read_set)
         self.queries = Queries(self.place, self.reading, self.leases)
         self.notes = ProjectNotes(self.place, self.surroundings.find_notes)
-        self.waiving = Waivers(store, clock, self.reading)
+        self.waivers = Waivers(store, clock, self.reading)
         self._tasks: Tasks | None = None
-        self.upkeep = Maintenance(self.place, options.retention_seconds)
+        self.maintenance = Maintenance(self.place, options.retention_seconds)
 
     @property
     def tasks(self) -> Tasks:

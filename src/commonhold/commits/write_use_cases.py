@@ -32,40 +32,40 @@ class Writing:
         self._insight = insight = uses.surroundings.see()
         place, options, leases, works = uses.place, uses.options, uses.leases, uses.works
         read_set, seconds = uses.read_set, uses.options.retention_seconds
-        past = ContentHistory(place.store, place.files.root)
-        self._past, self._joining = past, ThreeWayCommit(past, options.policies, merge)
-        planner = Planner(place.files, uses.reading, past, self._joining, self._crossing(insight))
+        history = ContentHistory(place.store, place.files.root)
+        self._history, self._three_way = history, ThreeWayCommit(history, options.policies, merge)
+        planner = Planner(place.files, uses.reading, history, self._three_way, self._cross_file(insight))
         reliance = Reliance(planner, options.policies)
-        judging = CommitAdmission(place, planner, uses.values, options.policies, reliance)
+        admission = CommitAdmission(place, planner, uses.values, options.policies, reliance)
         # For files that are already written, no type checker or test can run on the earlier state.
-        awaited = self._planner_on(self._crossing(Insight(insight.index) if insight else None))
-        owing = Obligations(place, awaited)
-        self.own_plans = OwnPlans(place.store, planner, owing, reliance)
+        awaited = self._planner_on(self._cross_file(Insight(insight.index) if insight else None))
+        obligations = Obligations(place, awaited)
+        self.own_plans = OwnPlans(place.store, planner, obligations, reliance)
         plans, turns = uses.surroundings.plans_of(self.own_plans), uses.surroundings.turns
         guard = LeaseGuard(place.registry, works, uses.ids) if uses.is_shared else GateGuard(place.registry, works)
-        self.commits = Commits(place, judging, plans, turns, guard, read_set, seconds, at_step=uses.at_step)
-        self.taking = patient = ExternalWrites(uses, awaited, judging, owing)
-        put_off = uses.surroundings.put_off
-        if put_off is not None:
-            at_once = self._planner_on(self._crossing(Insight(insight.index, is_awaited=False) if insight else None))
-            self.taking = ExternalWrites(uses, at_once, judging, Obligations(place, at_once))
-        self.late_examination = LateExamination(uses, patient, judging, put_off or DeferredChanges())
-        self.proposing = Proposals(place, planner, judging, leases, self.taking, read_set, options)
-        self.noticing = ExternalChanges(place, self.taking, self.proposing)
+        self.commits = Commits(place, admission, plans, turns, guard, read_set, seconds, at_step=uses.at_step)
+        self.external_writes = patient = ExternalWrites(uses, awaited, admission, obligations)
+        deferred_changes = uses.surroundings.deferred_changes
+        if deferred_changes is not None:
+            at_once = self._planner_on(self._cross_file(Insight(insight.index, is_awaited=False) if insight else None))
+            self.external_writes = ExternalWrites(uses, at_once, admission, Obligations(place, at_once))
+        self.late_examination = LateExamination(uses, patient, admission, deferred_changes or DeferredChanges())
+        self.proposals = Proposals(place, planner, admission, leases, self.external_writes, read_set, options)
+        self.external_changes = ExternalChanges(place, self.external_writes, self.proposals)
         around = uses.surroundings
         self.attendance = Attendance(
-            place, leases, works, self.proposing, options.idle_seconds, around.is_running, around.signs
+            place, leases, works, self.proposals, options.idle_seconds, around.is_running, around.signs
         )
-        self.adopting = Adoption(place, uses.reading, self.attendance.is_at_work)
+        self.adoption = Adoption(place, uses.reading, self.attendance.is_at_work)
 
-    def _crossing(self, insight: Insight | None) -> CrossFileAdmission | None:
+    def _cross_file(self, insight: Insight | None) -> CrossFileAdmission | None:
         return CrossFileAdmission(insight, self._uses.reading.look, self._uses.options.policies) if insight else None
 
-    def _planner_on(self, crossing: CrossFileAdmission | None) -> PlannerOf:
+    def _planner_on(self, cross_file: CrossFileAdmission | None) -> PlannerOf:
         """Return a factory of planners for files in the state before they were written."""
 
         def planner_of(files: Files) -> Planner:
-            return Planner(files, RegionReader(files, self._uses.read_set), self._past, self._joining, crossing)
+            return Planner(files, RegionReader(files, self._uses.read_set), self._history, self._three_way, cross_file)
 
         return planner_of
 

@@ -138,7 +138,7 @@ class AdoptAnswer:
 
 
 @dataclass(frozen=True, slots=True)
-class Needed:
+class RequiredEdit:
     """A region that must be repaired with the change or leased, why, and where it is used (`path:line`).
 
     `evidence` says how that is known: `contract`, `types`, or `suspicion`; empty if the reason is not semantic.
@@ -230,7 +230,7 @@ class CommitAnswer:
     why: str = ""
     regions: tuple[RegionHash, ...] = ()
     notices: tuple[str, ...] = ()
-    required: tuple[Needed, ...] = ()
+    required: tuple[RequiredEdit, ...] = ()
     conflicts: tuple[Conflict, ...] = ()
     repair: Repair = field(default_factory=Repair)
     next: Next | None = None
@@ -242,7 +242,7 @@ class CommitAnswer:
 
 
 @dataclass(frozen=True, slots=True)
-class TakeAnswer:
+class RecordAnswer:
     """The answer about a change that was already made.
 
     `unadmitted` is recorded all the same; `why` is the reason, `review` the id under which it waits for review.

@@ -27,7 +27,7 @@ from commonhold.kernel.outcomes import (
     Renewed,
     Stored,
 )
-from commonhold.kernel.partial_work import Left
+from commonhold.kernel.partial_work import UnfinishedChange
 from commonhold.kernel.values import Version
 
 O_co = TypeVar("O_co", bound=Outcome, covariant=True)
@@ -144,7 +144,7 @@ class RecordPartialWork(Command[Acknowledged | NothingLeft]):
 
     lease_id: str
     holder: str
-    changes: tuple[Left, ...]
+    changes: tuple[UnfinishedChange, ...]
 
 
 @dataclass(frozen=True, slots=True)

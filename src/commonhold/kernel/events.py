@@ -8,7 +8,7 @@ from commonhold.kernel.clock import Deadline
 from commonhold.kernel.lease import Base, Conflict, Lease, Waiter, Wish
 from commonhold.kernel.modes import Mode
 from commonhold.kernel.obligations import Debt
-from commonhold.kernel.partial_work import Left
+from commonhold.kernel.partial_work import UnfinishedChange
 from commonhold.kernel.refusals import Refusal
 from commonhold.kernel.task import TaskAdded, TaskMoved
 
@@ -146,7 +146,7 @@ class WorkLeft:
 
     holder: str
     lease_id: str
-    changes: tuple[Left, ...]
+    changes: tuple[UnfinishedChange, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Left:
+class UnfinishedChange:
     """A key that changed since the grant: its hashes then and now, None where it did or does not exist."""
 
     key: str
@@ -20,5 +20,5 @@ class PartialWork:
     holder: str
     task: str
     worktree: str
-    changes: tuple[Left, ...]
+    changes: tuple[UnfinishedChange, ...]
     found_at: float

@@ -334,7 +334,7 @@ class Writer(Reader, TaskWriter, Protocol):
         """Keep a session's presence, in place of the kept one."""
         ...
 
-    def depart(self, holder: str, worktree: str) -> None:
+    def end_session(self, holder: str, worktree: str) -> None:
         """Delete a session's presence, if one is kept."""
         ...
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from commonhold.machine.logs import Log
 
 if TYPE_CHECKING:
-    from commonhold.kernel.answers import AcquireAnswer, CommitAnswer, LeaseAnswer, TakeAnswer
+    from commonhold.kernel.answers import AcquireAnswer, CommitAnswer, LeaseAnswer, RecordAnswer
     from commonhold.kernel.changeset import Changeset
 
 _log: Final = Log(__name__)
@@ -48,7 +48,7 @@ def log_commit(verb: str, holder: str, changeset: Changeset, answer: CommitAnswe
     _record(verb, answer.outcome, answer.code, holder=holder, keys=keys, **of_commit)
 
 
-def log_external_write(holder: str | None, answer: TakeAnswer) -> None:
+def log_external_write(holder: str | None, answer: RecordAnswer) -> None:
     """Record that a change made without a commit entered the event log; a `holder` of None is no session."""
     if _is_unwanted(answer.outcome):
         return

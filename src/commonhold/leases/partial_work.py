@@ -10,7 +10,7 @@ from commonhold.kernel.errors import CommonholdError
 from commonhold.kernel.keys import Key, canonical
 from commonhold.kernel.lease import Lease
 from commonhold.kernel.outcomes import Acknowledged
-from commonhold.kernel.partial_work import Left, PartialWork
+from commonhold.kernel.partial_work import PartialWork, UnfinishedChange
 from commonhold.kernel.presence import Message
 from commonhold.kernel.texts import NOBODY, check_line, duration, listed, short_name
 from commonhold.reads.reading import RegionReader
@@ -64,7 +64,7 @@ class PartialWorks:
         if not lease.is_live(self._registry.now()):  # else it was broken, which is reported in other ways
             self._tell_of_lapse(lease, left)
 
-    def _tell_of_lapse(self, lease: Lease, left: Sequence[Left]) -> None:
+    def _tell_of_lapse(self, lease: Lease, left: Sequence[UnfinishedChange]) -> None:
         """Tell the holder, and the one that asked for the lease, that it expired without a sign of life."""
         keys, silence = listed(lease.keys, _MOST_LISTED), duration(lease.ttl_seconds)
         kept = f"; what was changed under it is kept: `commonhold review show {lease.id}`" if left else ""
@@ -83,7 +83,7 @@ class PartialWorks:
         with self._store.write() as writer:
             writer.send(Message(holder, tree, text, NOBODY, wall) for holder, text in told.items())
 
-    def _changes(self, lease: Lease, reading: RegionReader) -> Iterator[Left]:
+    def _changes(self, lease: Lease, reading: RegionReader) -> Iterator[UnfinishedChange]:
         for base in lease.bases:
             try:
                 hash_now, contents = reading.now_at(canonical(base.key))
@@ -92,7 +92,7 @@ class PartialWorks:
             if hash_now != base.hash:
                 with self._store.write() as writer:
                     writer.keep(contents.items(), self._registry.now().wall)
-                yield Left(base.key, base.hash, hash_now)
+                yield UnfinishedChange(base.key, base.hash, hash_now)
 
     def waiting(self) -> tuple[PartialWork, ...]:
         """Return all partial work that has not been reviewed yet, oldest first."""

@@ -77,12 +77,12 @@ class Leases:
         reading: RegionReader,
         ids: Ids,
         works: PartialWorks,
-        newsroom: ChangeNotifications,
+        notifications: ChangeNotifications,
         read_set: ReadSet,
     ) -> None:
         """Keep leases in the registry of `place`; look regions up through `reading`.
 
-        `newsroom` and `read_set` belong to the session: its answers carry the notifications for it.
+        `notifications` and `read_set` belong to the session: its answers carry the notifications for it.
         """
         self._name = place.name
         self._is_shared = place.is_shared
@@ -92,7 +92,7 @@ class Leases:
         self._reading = reading
         self._ids = ids
         self._works = works
-        self._newsroom = newsroom
+        self._notifications = notifications
         self._read_set = read_set
 
     def acquire(
@@ -117,7 +117,7 @@ class Leases:
         key = once(request)
         outcome = self._registry.first_outcome(request.holder, key) if key else None
         if outcome is not None:
-            return self._newsroom.with_news(self._acquire_answer(request, outcome, _Resolved(())))
+            return self._notifications.with_news(self._acquire_answer(request, outcome, _Resolved(())))
         while True:
             resolved = self._resolve(request.keys)
             with self._granting(resolved.keys):
@@ -155,7 +155,7 @@ class Leases:
         answer = self._acquire_answer(request, outcome, resolved)
         log_acquire(request.holder, resolved.keys, answer)
         # The response to a queued request may be delayed and replaced by another one, so it carries no news.
-        return answer if isinstance(outcome, Queued) else self._newsroom.with_news(answer)
+        return answer if isinstance(outcome, Queued) else self._notifications.with_news(answer)
 
     def _keep(self, resolved: _Resolved, *, is_own_wish: bool) -> None:
         """Keep the present content at the grant. The holder got hashes, not texts: this is no new read of its own.
@@ -304,7 +304,7 @@ class Leases:
             outcome = self._registry.execute(command, once(request))
             if isinstance(outcome, Broken):
                 self._works.look_for([canonical(key) for key in outcome.lease.keys])
-            answer = self._newsroom.with_news(lease_answer(self._registry, request.holder, outcome))
+            answer = self._notifications.with_news(lease_answer(self._registry, request.holder, outcome))
         log_lease(request.holder, request.lease_id, answer)
         return answer
 

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from typing import Final, TypeVar
 
-from commonhold.kernel.answers import AcquireAnswer, CommitAnswer, LeaseAnswer, News, TakeAnswer
+from commonhold.kernel.answers import AcquireAnswer, CommitAnswer, LeaseAnswer, News, RecordAnswer
 from commonhold.kernel.keys import Key, canonical, contains
 from commonhold.kernel.ports import Clock, Reader, Store
 from commonhold.kernel.presence import Message
@@ -16,7 +16,7 @@ from commonhold.reads.content_history import Author, called, changed_by, intents
 
 MOST_TOLD: Final = 20
 
-A = TypeVar("A", AcquireAnswer, LeaseAnswer, CommitAnswer, TakeAnswer)
+A = TypeVar("A", AcquireAnswer, LeaseAnswer, CommitAnswer, RecordAnswer)
 
 
 class ChangeNotifications:

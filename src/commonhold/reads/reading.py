@@ -130,7 +130,7 @@ class RegionReader:
         found = self._seen(texts)
         return tuple(region_text(source, region) for source, region in found)
 
-    def saw(self, texts: Sequence[str], shown: str = "") -> tuple[RegionHash, ...]:
+    def record_read(self, texts: Sequence[str], shown: str = "") -> tuple[RegionHash, ...]:
         """Record the named regions as read, though the session read them without Commonhold; return their hashes.
 
         `shown` is the text that was read, of one file: if that has gone since, the content just before is recorded; if

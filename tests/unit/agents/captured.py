@@ -13,13 +13,13 @@ from commonhold.agents.hook_events import (
     CellEdit,
     Edited,
     Happening,
+    IntendedWrite,
     Patched,
     Ran,
     Removed,
     Somehow,
     Swap,
     Whole,
-    Wish,
 )
 from commonhold.agents.registry import AGENTS
 
@@ -95,11 +95,11 @@ def _what(happening: Happening) -> str:
             return f"{type(happening).__name__} {fields or ''}".rstrip()
 
 
-def _wishes(wishes: Sequence[Wish]) -> str:
+def _wishes(wishes: Sequence[IntendedWrite]) -> str:
     return "; ".join(_wish(wish) for wish in wishes)
 
 
-def _wish(wish: Wish) -> str:
+def _wish(wish: IntendedWrite) -> str:
     match wish:
         case Swap(path, old, new, everywhere):
             return f"{path}: {old!r} to {new!r}{' everywhere' if everywhere else ''}"

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commonhold.agents.hook_events import Hunk, Patched, Removed, Whole, Wish
+from commonhold.agents.hook_events import Hunk, IntendedWrite, Patched, Removed, Whole
 from commonhold.agents.patches import called_in_shell, read_patch
 
 ALL = """\
@@ -26,7 +26,7 @@ ALL = """\
 *** End of File
 *** Delete File: old.py
 *** End Patch"""
-WISHES: tuple[Wish, ...] = (
+WISHES: tuple[IntendedWrite, ...] = (
     Whole("new.py", "a = 1\n\n"),
     Patched(
         "src/app.py",
@@ -74,7 +74,7 @@ def test_a_patch_is_read_bare_and_wrapped(text: str) -> None:
         ("", ()),
     ],
 )
-def test_forms_of_a_patch(body: str, wishes: tuple[Wish, ...]) -> None:
+def test_forms_of_a_patch(body: str, wishes: tuple[IntendedWrite, ...]) -> None:
     asked = read_patch(f"*** Begin Patch\n{body}\n*** End Patch")
     assert (asked.wishes, asked.trouble) == (wishes, "")
 
@@ -143,7 +143,7 @@ wishes = st.one_of(
 )
 
 
-def as_text(wish: Wish) -> str:
+def as_text(wish: IntendedWrite) -> str:
     match wish:
         case Whole(path, content):
             return "\n".join([f"*** Add File: {path}", *(f"+{line}" for line in content.split("\n")[:-1])])
@@ -154,6 +154,6 @@ def as_text(wish: Wish) -> str:
 
 
 @given(st.lists(wishes, max_size=3))
-def test_what_is_written_as_a_patch_is_read_from_it(each: list[Wish]) -> None:
+def test_what_is_written_as_a_patch_is_read_from_it(each: list[IntendedWrite]) -> None:
     asked = read_patch("\n".join(["*** Begin Patch", *map(as_text, each), "*** End Patch"]))
     assert (list(asked.wishes), asked.trouble) == (each, "")

@@ -4,14 +4,14 @@ from typing import Any
 
 import pytest
 
-from commonhold.agents.hook_events import Patched, Removed, Somehow, Swap, Whole, Wish
+from commonhold.agents.hook_events import IntendedWrite, Patched, Removed, Somehow, Swap, Whole
 from commonhold.agents.unknown_tools import paths_read, wishes_of
 
 pytestmark = pytest.mark.slow
 
 PATH, TEXT = "/r/a.py", "x = 1\n"
 
-WRITING: list[tuple[str, dict[str, Any], list[Wish]]] = [
+WRITING: list[tuple[str, dict[str, Any], list[IntendedWrite]]] = [
     ("mcp__filesystem__write_file", {"path": PATH, "content": TEXT}, [Whole(PATH, TEXT)]),
     ("mcp__s__create_file", {"uri": "file:///r/a%20b.py", "text": TEXT}, [Whole("/r/a b.py", TEXT)]),
     ("files-write_file", {"path": "a.py", "content": TEXT}, [Whole("a.py", TEXT)]),
@@ -71,7 +71,7 @@ HARMLESS: list[tuple[str, Any]] = [
 
 
 @pytest.mark.parametrize(("tool", "arguments", "wishes"), WRITING)
-def test_a_tool_that_writes_says_so_with_its_words(tool: str, arguments: object, wishes: list[Wish]) -> None:
+def test_a_tool_that_writes_says_so_with_its_words(tool: str, arguments: object, wishes: list[IntendedWrite]) -> None:
     assert list(wishes_of(tool, arguments)) == wishes
     assert paths_read(tool, arguments) == ()
 

@@ -15,7 +15,7 @@ from commonhold.kernel.ports import FileState
 from commonhold.stores.sqlite.store import SqliteStore
 from commonhold.workspace.files import WorkingTree
 
-IN_PROCESS = {"close", "examine_put_off", "sweep_some", "tell"}
+IN_PROCESS = {"close", "examine_deferred", "sweep_some", "add_notice"}
 """Methods that only the process with the service in it may call."""
 
 QUICK_CALLS: dict[str, Callable[[Service, str], Any]] = {
@@ -28,9 +28,9 @@ QUICK_CALLS: dict[str, Callable[[Service, str], Any]] = {
     "break_lease": lambda service, lease: service.break_lease(lease, reason="its machine is gone"),
     "get": lambda service, _: service.get("account:1"),
     "put": lambda service, _: service.put("account:1", "open", expected_version=0),
-    "show": lambda service, _: service.show(),
+    "heartbeat": lambda service, _: service.heartbeat(),
     "leases": lambda service, _: service.leases(),
-    "place": lambda service, _: service.place(),
+    "worktree_id": lambda service, _: service.worktree_id(),
     "intent": lambda service, _: service.intent(),
     "who": lambda service, _: service.who("a.py#one"),
     "status": lambda service, _: service.status(),

@@ -205,7 +205,7 @@ def test_a_mode_given_from_outside_survives_the_undoing(house: House) -> None:
 
 def test_forgetting_keeps_what_an_undoing_needs(house: House) -> None:
     interrupt(house, "swapped a.py", two_files(house))
-    house.service("two", retention_seconds=-1.0).forget()
+    house.service("two", retention_seconds=-1.0).apply_retention()
     assert house.folder.joinpath("root/a.py").read_text() == "x = 0\n"
 
 
@@ -318,10 +318,10 @@ def test_what_is_kept_is_forgotten_after_its_time(house: House) -> None:
     service = house.service()
     (before,) = service.read("a.py")
     house.clock.advance(100.0)
-    service.forget()
+    service.apply_retention()
     assert service.content(before.hash) == b"x = 0\n"
     house.clock.advance(0.1)
-    service.forget()
+    service.apply_retention()
     assert code_of(lambda: service.content(before.hash)) is Code.CONTENT_UNKNOWN
 
 

@@ -40,9 +40,9 @@ def parameters(function: Callable[..., Any]) -> dict[str, inspect.Parameter]:
     return {name: each for name, each in inspect.signature(function).parameters.items() if name != "self"}
 
 
-IN_PROCESS = {"examine_put_off", "plans", "sweep_some", "tell"}
+IN_PROCESS = {"examine_deferred", "plans", "sweep_some", "add_notice"}
 """What only the process that has the service itself does with it."""
-OPERATIONS = sorted(public(Service) - IN_PROCESS - {"close", "show", "root", "holder", "is_shared"})
+OPERATIONS = sorted(public(Service) - IN_PROCESS - {"close", "heartbeat", "root", "holder", "is_shared"})
 
 
 def test_both_have_the_operations_of_the_service_and_more_besides() -> None:
@@ -134,9 +134,9 @@ def story(say: Run, hold: Any) -> Iterator[object]:
     yield [
         say(ask) for ask in (hold.leases(), hold.status(), hold.who("a.py"), hold.log(after=0), hold.regions("a.py"))
     ]
-    yield [say(ask) for ask in (hold.content(one.hash), hold.recover(), hold.forget(), hold.sweep())]
+    yield [say(ask) for ask in (hold.content(one.hash), hold.recover(), hold.apply_retention(), hold.sweep())]
     yield [say(ask) for ask in (hold.partial_works(), hold.review("lease-1", note="looked"))]
-    yield [say(ask) for ask in (hold.saw("a.py", "a.py#f"), hold.seen("a.py"), hold.news())]
+    yield [say(ask) for ask in (hold.record_read("a.py", "a.py#f"), hold.last_read("a.py"), hold.news())]
     for ask in (
         hold.acquire,
         lambda: hold.read("b.py"),

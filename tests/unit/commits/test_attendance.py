@@ -22,12 +22,12 @@ def shop(tmp_path: Path) -> Iterator[Workshop]:
 
 def test_nobody_is_told_of_itself_nor_of_write_slots(shop: Workshop) -> None:
     one = shop.hand("one")
-    one.service.arrive("7:1")
+    one.service.start_session("7:1")
     one.edit({"a.py": F_OTHERWISE})
     one.propose({"a.py": SOURCE.replace("return 2", "return 20")}, call="second")
     found = one.service.briefing()
     assert (found.others, found.leases, found.changes, found.works) == ((), (), (), ())
-    told = shop.service("two").arrive()
+    told = shop.service("two").start_session()
     assert [each.holder for each in told.others] == ["one"]
     assert [each.keys for each in told.leases] == [("file:a.py#f",), ("file:a.py#g",)]
     assert [(each.holder, each.intent) for each in told.changes] == [("one", "mend it")]
@@ -37,9 +37,9 @@ def test_only_what_is_near_in_time_and_place_is_told(shop: Workshop) -> None:
     shop.write("a.py", SOURCE, "tree")
     one, far, two = shop.hand("one"), shop.hand("far", "tree"), shop.service("two")
     for hand in (one, far):
-        hand.service.arrive()
+        hand.service.start_session()
         hand.edit({"a.py": F_OTHERWISE})
-        hand.service.rest()
+        hand.service.end_turn()
     assert [each.holder for each in two.briefing().changes] == ["one"]
     assert [each.holder for each in two.briefing().others] == ["one"]
     shop.clock.advance(RECENT_SECONDS)
@@ -50,15 +50,15 @@ def test_only_what_is_near_in_time_and_place_is_told(shop: Workshop) -> None:
 
 def test_who_rests_is_there_still_and_who_departs_is_not(shop: Workshop) -> None:
     one, two = shop.service("one"), shop.service("two")
-    one.intend("mend it")
-    one.rest()
+    one.set_intent("mend it")
+    one.end_turn()
     assert [(each.intent, each.is_at_rest) for each in two.briefing().others] == [("mend it", True)]
-    one.intend("and again")
+    one.set_intent("and again")
     assert [each.is_at_rest for each in two.briefing().others] == [False]
-    one.depart()
+    one.end_session()
     assert two.briefing().others == ()
     assert one.intent() == ""
-    assert one.rest().outcome == "nothing", "whoever never came may rest all the same"
+    assert one.end_turn().outcome == "nothing", "whoever never came may rest all the same"
 
 
 @pytest.mark.parametrize(
@@ -75,16 +75,16 @@ def test_who_rests_is_there_still_and_who_departs_is_not(shop: Workshop) -> None
 )
 def test_an_intent_is_one_line_that_cannot_act_on_who_reads_it(shop: Workshop, said: str, kept: str) -> None:
     one = shop.service("one")
-    one.intend(said)
+    one.set_intent(said)
     assert one.intent() == kept
     assert one.acquire("a.py#f", task=one.intent()).outcome == "granted"
 
 
 def test_an_empty_wish_leaves_the_last_intent(shop: Workshop) -> None:
     one = shop.service("one")
-    one.intend("mend it")
-    one.intend("")
-    one.arrive()
+    one.set_intent("mend it")
+    one.set_intent("")
+    one.start_session()
     assert one.intent() == "mend it"
 
 
@@ -93,19 +93,19 @@ def test_what_a_session_owes_is_told_to_it_alone(shop: Workshop) -> None:
     shop.write("c.py", called)
     one = shop.hand("one")
     one.edit({"c.py": called.replace("price(item):", "price(item, tax):")})
-    assert [each.key for each in one.service.arrive().debts] == ["file:c.py#total"]
-    assert shop.service("two").arrive().debts == ()
+    assert [each.key for each in one.service.start_session().debts] == ["file:c.py#total"]
+    assert shop.service("two").start_session().debts == ()
 
 
 def test_who_has_no_name_may_look(shop: Workshop) -> None:
-    shop.service("one").intend("mend it")
+    shop.service("one").set_intent("mend it")
     assert [each.holder for each in shop.service(None).briefing().others] == ["one"]
 
 
 def test_what_was_left_half_done_is_told_to_all(shop: Workshop) -> None:
     one = shop.hand("one")
-    one.service.arrive("7:1")
+    one.service.start_session("7:1")
     one.edit({"a.py": F_OTHERWISE}, intent="ten is enough")
-    told = one.service.arrive("8:1")
+    told = one.service.start_session("8:1")
     assert [(each.holder, each.task) for each in told.works] == [("one", "ten is enough")]
-    assert [each.holder for each in shop.service("two").arrive().works] == ["one"]
+    assert [each.holder for each in shop.service("two").start_session().works] == ["one"]

@@ -14,7 +14,7 @@ from commonhold.commits.deferred_changes import DeferredChanges, Unexamined
 from commonhold.commits.turns import Turns
 from commonhold.commits.use_cases import Surroundings
 from commonhold.index.in_memory import MemoryIndex
-from commonhold.kernel.answers import TakeAnswer
+from commonhold.kernel.answers import RecordAnswer
 from commonhold.kernel.changeset import Changeset, Edit, Op
 from commonhold.kernel.events import Committed
 from commonhold.stores.memory.store import MemoryStore
@@ -46,16 +46,16 @@ class UnreadIndex(MemoryIndex):
 class House:
     """A working tree with two files, in which a session writes with its own tools."""
 
-    def __init__(self, root: Path, put_off: DeferredChanges | None) -> None:
+    def __init__(self, root: Path, deferred_changes: DeferredChanges | None) -> None:
         self.root = root
         (root / "library.py").write_text(LIBRARY)
         (root / "user.py").write_text(USER)
         self.index = UnreadIndex(lambda: {each.name: each.read_bytes() for each in sorted(root.iterdir())})
         self.turns = Turns(is_complete=True)
         self.store = MemoryStore()
-        self.clock, self.ids, self.put_off = FakeClock(), CountingIds(), put_off
+        self.clock, self.ids, self.deferred_changes = FakeClock(), CountingIds(), deferred_changes
         self.service = self.of("one")
-        self.service.keep([LIBRARY.encode(), USER.encode()])
+        self.service.store_contents([LIBRARY.encode(), USER.encode()])
 
     def of(self, agent: str | None) -> Service:
         return Service(
@@ -64,18 +64,20 @@ class House:
             clock=self.clock,
             ids=self.ids,
             agent=agent,
-            surroundings=Surroundings(see=lambda: Insight(self.index), turns=self.turns, put_off=self.put_off),
+            surroundings=Surroundings(
+                see=lambda: Insight(self.index), turns=self.turns, deferred_changes=self.deferred_changes
+            ),
         )
 
-    def write(self, name: str, text: str) -> TakeAnswer:
+    def write(self, name: str, text: str) -> RecordAnswer:
         before = (self.root / name).read_bytes()
         (self.root / name).write_text(text)
-        return self.service.take({name: hash_bytes(before)}, intent="by a command")
+        return self.service.record_external_writes({name: hash_bytes(before)}, intent="by a command")
 
     def examine(self) -> None:
         """As a daemon does once all files are read."""
         self.index.is_read = True
-        self.of(None).examine_put_off()
+        self.of(None).examine_deferred()
 
     def told(self) -> Sequence[str]:
         return [each.text for each in self.service.news()]
@@ -136,16 +138,16 @@ def test_several_changes_of_one_session_are_examined_together(house: House) -> N
 
 def test_a_change_that_concerns_no_other_file_is_not_put_off(house: House) -> None:
     assert house.write("library.py", LIBRARY.replace("return a", "return 2")).outcome == "recorded"
-    assert house.put_off is not None
-    assert house.put_off.roots == []
+    assert house.deferred_changes is not None
+    assert house.deferred_changes.roots == []
 
 
 def test_a_change_made_by_nobody_known_is_recorded_and_nobody_is_told(house: House) -> None:
     house.service.read("library.py")
     (house.root / "library.py").write_text(CHANGED)
-    assert house.service.notice(None).outcome == "recorded"
-    assert house.put_off is not None
-    assert house.put_off.roots == []
+    assert house.service.record_external_changes(None).outcome == "recorded"
+    assert house.deferred_changes is not None
+    assert house.deferred_changes.roots == []
     assert house.index.waits == 0
 
 
@@ -163,13 +165,13 @@ def test_a_process_that_does_not_live_on_waits(tmp_path: Path) -> None:
 
 
 def test_the_first_of_what_a_session_wrote_is_where_its_examination_begins() -> None:
-    put_off = DeferredChanges()
-    put_off.add(Unexamined("/r", "one", {"a": "1"}, ""))
-    put_off.add(Unexamined("/r", "one", {"a": "2", "b": "3"}, "later"))
-    put_off.add(Unexamined("/r", "two", {"a": "2"}, ""))
-    assert put_off.roots == ["/r"]
-    assert put_off.take("/r") == [
+    deferred_changes = DeferredChanges()
+    deferred_changes.add(Unexamined("/r", "one", {"a": "1"}, ""))
+    deferred_changes.add(Unexamined("/r", "one", {"a": "2", "b": "3"}, "later"))
+    deferred_changes.add(Unexamined("/r", "two", {"a": "2"}, ""))
+    assert deferred_changes.roots == ["/r"]
+    assert deferred_changes.take("/r") == [
         Unexamined("/r", "one", {"a": "1", "b": "3"}, "later"),
         Unexamined("/r", "two", {"a": "2"}, ""),
     ]
-    assert put_off.take("/r") == []
+    assert deferred_changes.take("/r") == []

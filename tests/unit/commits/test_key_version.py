@@ -63,7 +63,7 @@ def test_a_change_elsewhere_in_the_file_changes_the_hash_of_the_file_alone(shop:
 
 def test_a_key_whose_version_was_asked_for_does_not_count_as_read(shop: Shop) -> None:
     shop.version("a.py#one")
-    (seen,) = shop.service.seen("a.py#one")
+    (seen,) = shop.service.last_read("a.py#one")
     assert seen.hash is None
 
 

@@ -74,5 +74,5 @@ def test_what_tools_wrote_by_themselves_is_counted(house: House) -> None:
     house.commit("def f(x):\n    return 1\n")
     before = hash_bytes(house.file.read_bytes())
     house.file.write_text("def f(x, y):\n    return 1\n")
-    assert house.service.take({"a.py": before}, intent="by a tool").outcome == "recorded"
+    assert house.service.record_external_writes({"a.py": before}, intent="by a tool").outcome == "recorded"
     assert house.count == 1

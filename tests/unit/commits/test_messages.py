@@ -45,8 +45,8 @@ def test_it_comes_with_the_next_answer_that_has_notices(shop: Workshop) -> None:
 def test_it_is_for_one_working_tree_and_waits_for_who_comes_back(shop: Workshop) -> None:
     shop.write("a.py", SOURCE, "tree")
     one, two = shop.service("one"), shop.service("two")
-    one.arrive()
-    one.depart()
+    one.start_session()
+    one.end_session()
     two.send(["one"], TEXT)
     assert told(shop.service("one", "tree")) == []
     assert told(shop.service("one")) == [TEXT]
@@ -54,7 +54,7 @@ def test_it_is_for_one_working_tree_and_waits_for_who_comes_back(shop: Workshop)
 
 def test_what_is_for_a_subagent_that_has_ended_its_session_is_told(shop: Workshop) -> None:
     inner, ended, two = shop.service("one/inner"), shop.service("one/ended"), shop.service("two")
-    inner.arrive()
+    inner.start_session()
     two.send(["one/inner", "one/ended"], TEXT)
     assert (told(inner), told(ended), told(shop.service("one"))) == ([TEXT], [], [TEXT])
 

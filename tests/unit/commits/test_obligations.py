@@ -89,7 +89,7 @@ def test_a_region_is_owed_for_just_as_long_as_what_was_changed_does_not_fit(
             elif fits or is_owed:  # what somebody else breaks is nobody's debt
                 source = root.joinpath(path).read_text()
                 root.joinpath(path).write_text(source.replace(one.read(f"{path}#price")[0].text or "", text))
-                assert one.notice([path]).outcome == "recorded"
+                assert one.record_external_changes([path]).outcome == "recorded"
                 is_owed = not fits
             assert owed(one) == (["file:use.py#total"] if is_owed else [])
         assert owed(one) == []
@@ -139,7 +139,7 @@ def test_a_file_that_is_broken_from_outside_settles_nothing_elsewhere(stage: Sta
     replaced(one, "lib.py#price", WANTS_MORE)
     for text, left in (("def price(value, more:\n    return value\n", 1), (WANTS_MORE, 1), (FITS, 0)):
         stage.path("lib.py").write_text(text)
-        assert one.notice(["lib.py"]).outcome == "recorded"
+        assert one.record_external_changes(["lib.py"]).outcome == "recorded"
         assert len(owed(one)) == left
 
 
@@ -161,7 +161,7 @@ def owing_one(shop: Workshop) -> Service:
 
 def outside(shop: Workshop, one: Service, text: str | None) -> None:
     shop.write("c.py", text)
-    assert one.notice(["c.py"]).outcome == "recorded"
+    assert one.record_external_changes(["c.py"]).outcome == "recorded"
 
 
 def with_price(text: str) -> str:
@@ -206,7 +206,7 @@ def test_of_a_file_that_cannot_be_read_nothing_is_settled(shop: Workshop) -> Non
 def test_what_is_not_kept_any_more_settles_nothing_but_the_very_same_bytes_do(shop: Workshop) -> None:
     one = owing_one(shop)
     shop.clock.advance(365 * 86400.0)
-    one.forget()
+    one.apply_retention()
     replaced(one, "c.py#price", FITS_AGAIN)
     assert owed(one) == ["file:c.py#total"]
     outside(shop, one, IN_ONE)

@@ -118,7 +118,7 @@ def test_a_search_for_external_changes_waits_only_if_it_finds_one(
 
     def look(at: str) -> None:
         if at == "swapped a.py":
-            search = beside(lambda: other.notice([path]).outcome)
+            search = beside(lambda: other.record_external_changes([path]).outcome)
             searches.append(search)
             if is_waiting:
                 assert daemon.store.is_asked.wait(PATIENCE_SECONDS)

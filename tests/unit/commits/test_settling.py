@@ -75,23 +75,23 @@ def test_what_was_written_otherwise_is_recorded_as_it_is(shop: Workshop) -> None
     one = shop.hand("one")
     one.propose({"a.py": F_OTHERWISE})
     shop.write("a.py", F_OTHERWISE.replace("10", "(10)"))
-    assert one.settle().outcome == "recorded"
+    assert one.finish_proposal().outcome == "recorded"
     check_chain(shop)
 
 
 def test_what_was_not_written_is_not_recorded(shop: Workshop) -> None:
     one = shop.hand("one")
     one.propose({"a.py": F_OTHERWISE})
-    assert one.settle().outcome == "nothing"
+    assert one.finish_proposal().outcome == "nothing"
     assert (commits(one.service), slots(one)) == ([], [])
-    assert one.settle().outcome == "nothing"
+    assert one.finish_proposal().outcome == "nothing"
 
 
 def test_a_file_that_is_gone_is_recorded_as_gone(shop: Workshop) -> None:
     one = shop.hand("one")
     one.propose({"a.py": F_OTHERWISE})
     shop.write("a.py", None)
-    assert one.settle().outcome == "recorded"
+    assert one.finish_proposal().outcome == "recorded"
     (step,) = commits(one.service)[0].files
     assert (step.before, step.after) == (hash_bytes(SOURCE.encode()), None)
 
@@ -103,12 +103,12 @@ def test_what_is_no_file_any_more_is_recorded_as_gone(shop: Workshop, *, is_late
     shop.write("a.py", None)
     shop.write("a.py/inside.py", SOURCE)
     shop.clock.advance(SLOT_SECONDS + 1 if is_late else 0)
-    assert outside.notice(None).outcome == "nothing", "it is with who was to write it"
-    assert (one.settle().outcome, one.leased()) == ("recorded", ["file:a.py#f"])
+    assert outside.record_external_changes(None).outcome == "nothing", "it is with who was to write it"
+    assert (one.finish_proposal().outcome, one.leased()) == ("recorded", ["file:a.py#f"])
     (gone,) = commits(one.service)
     assert [(each.path, each.after) for each in gone.files] == [("a.py", None)]
     assert gone.holder == (OUTSIDE if is_late else "one")
-    one.service.rest()
+    one.service.end_turn()
     assert one.leased() == []
 
 
@@ -116,7 +116,7 @@ def test_what_could_not_be_admitted_is_kept_for_review_and_told(shop: Workshop) 
     one = shop.hand("one")
     one.propose({"a.py": F_OTHERWISE})
     shop.write("a.py", "def f(:\n")
-    taken = one.settle()
+    taken = one.finish_proposal()
     assert (taken.outcome, taken.code) == ("unadmitted", Refusal.PARSE_INVALID)
     assert shop.text() == "def f(:\n", "nothing is reverted"
     (commit,) = commits(one.service)
@@ -134,7 +134,7 @@ def test_what_went_into_a_region_that_another_holds_is_unadmitted(shop: Workshop
     two.acquire("a.py#g", task="mine")
     one.propose({"a.py": F_OTHERWISE})
     shop.write("a.py", BOTH)
-    taken = one.settle()
+    taken = one.finish_proposal()
     assert (taken.outcome, taken.code) == ("unadmitted", Refusal.LOCK_CONFLICT)
     assert "two" in one.service.partial_works()[0].task + taken.why + str(one.service.leases())
 
@@ -145,10 +145,10 @@ def test_two_calls_are_settled_each_by_its_name(shop: Workshop) -> None:
     one.propose({"a.py": F_OTHERWISE}, call="first")
     one.propose({"b.py": "x = 2\n"}, call="second")
     one.write("second")
-    assert one.settle("second").outcome == "recorded"
+    assert one.finish_proposal("second").outcome == "recorded"
     assert len(slots(one)) == 1
     one.write("first")
-    assert one.settle("first").outcome == "recorded"
+    assert one.finish_proposal("first").outcome == "recorded"
     assert slots(one) == []
 
 
@@ -158,7 +158,7 @@ def test_calls_without_a_name_are_settled_by_their_files(shop: Workshop) -> None
     one.propose({"a.py": F_OTHERWISE}, call="")
     one.propose({"b.py": "x = 2\n"}, call="")
     shop.write("a.py", F_OTHERWISE)
-    assert one.service.settle("", ["a.py"]).outcome == "recorded"
+    assert one.service.finish_proposal("", ["a.py"]).outcome == "recorded"
     assert len(slots(one)) == 1
 
 
@@ -171,7 +171,7 @@ def test_what_nobody_said_was_done_is_seen_with_the_next_call_on_the_file(shop: 
             one.propose({"a.py": BOTH}, call="")
             assert [changed(each) for each in commits(one.service)] == [["file:a.py#f"]]
             one.write("")
-            one.settle("")
+            one.finish_proposal("")
             assert [changed(each) for each in commits(one.service)] == [["file:a.py#f"], ["file:a.py#g"]]
             check_chain(fresh)
             assert slots(one) == []
@@ -181,7 +181,7 @@ def test_the_end_of_the_turn_settles_all(shop: Workshop) -> None:
     one = shop.hand("one")
     one.propose({"a.py": F_OTHERWISE})
     one.write()
-    assert one.service.rest().outcome == "recorded"
+    assert one.service.end_turn().outcome == "recorded"
     assert one.leased() == []
 
 
@@ -193,7 +193,7 @@ def test_a_slot_that_is_over_lets_others_write_and_what_is_written_then_is_found
     one.propose({"a.py": F_OTHERWISE})
     shop.clock.advance(SLOT_SECONDS + 1)
     one.write()
-    assert one.settle().outcome == "recorded", "late, over nobody"
+    assert one.finish_proposal().outcome == "recorded", "late, over nobody"
     two.edit({"a.py": BOTH})
     assert [each.holder for each in commits(one.service)] == ["one", "two"]
     check_chain(shop)
@@ -206,7 +206,7 @@ def test_a_session_that_goes_on_without_writing_keeps_nobody_from_the_file(shop:
     one.propose({"a.py": F_OTHERWISE})
     for _ in range(2):
         shop.clock.advance(SLOT_SECONDS * 0.6)
-        one.service.saw("b.py")
+        one.service.record_read("b.py")
     assert slots(one) == []
     assert two.edit({"a.py": G_OTHERWISE}).outcome == "recorded"
 
@@ -217,7 +217,7 @@ def test_what_is_written_late_over_anothers_change_is_shown_with_what_it_overwro
     shop.clock.advance(SLOT_SECONDS + 1)
     two.edit({"a.py": G_OTHERWISE}, intent="twenty is enough")
     one.write()
-    taken = one.settle()
+    taken = one.finish_proposal()
     assert (taken.outcome, taken.code) == ("unadmitted", Refusal.LEASE_LOST)
     assert "overwrote what two had committed" in taken.why
     (work,) = two.service.partial_works()
@@ -235,8 +235,8 @@ def test_what_was_written_late_and_overwritten_at_once_is_told_to_who_wrote_it(s
     two.propose({"a.py": G_OTHERWISE})
     one.write()
     two.write()
-    two.settle()
-    taken = one.settle()
+    two.finish_proposal()
+    taken = one.finish_proposal()
     kept = hash_bytes(F_OTHERWISE.encode())
     assert taken.notices == (
         f"a.py is as two wrote it, not as you did, since you were late: read it, do it again; the text is kept: {kept}",
@@ -252,10 +252,10 @@ def test_what_another_wrote_late_over_it_is_laid_on_the_other(shop: Workshop) ->
     two.propose({"a.py": G_OTHERWISE})
     two.write()
     one.write()
-    taken = two.settle()
+    taken = two.finish_proposal()
     assert [(each.holder, changed(each)) for each in commits(one.service)] == [("one", ["file:a.py#f"])]
     assert "a.py is as one wrote it, not as you did" in taken.notices[-1]
-    assert one.settle().outcome == "nothing"
+    assert one.finish_proposal().outcome == "nothing"
     check_chain(shop)
 
 
@@ -267,7 +267,7 @@ def test_what_others_went_on_from_is_not_said_to_be_gone(shop: Workshop, *, is_l
     shop.clock.advance(SLOT_SECONDS + 1 if is_late else 0)
     if is_late:
         two.edit({"a.py": BOTH})
-    assert one.settle().notices == ()
+    assert one.finish_proposal().notices == ()
 
 
 def test_a_commit_of_another_working_tree_overtakes_nothing(shop: Workshop) -> None:
@@ -275,17 +275,17 @@ def test_a_commit_of_another_working_tree_overtakes_nothing(shop: Workshop) -> N
     one, elsewhere, two = shop.hand("one"), shop.hand("far", "tree"), shop.hand("two")
     one.propose({"a.py": F_OTHERWISE})
     elsewhere.edit({"a.py": G_OTHERWISE})
-    elsewhere.service.rest()
+    elsewhere.service.end_turn()
     one.write()
-    assert one.settle().outcome == "recorded"
-    one.service.rest()
+    assert one.finish_proposal().outcome == "recorded"
+    one.service.end_turn()
     one.propose({"a.py": F_OTHERWISE.replace("10", "11")})
     shop.clock.advance(SLOT_SECONDS + 1)
     two.edit({"a.py": BOTH})
-    two.service.rest()
+    two.service.end_turn()
     elsewhere.edit({"a.py": G_OTHERWISE.replace("20", "21")})
     one.write()
-    assert one.settle().code is Refusal.LEASE_LOST, "the commit of two is found behind the newer one elsewhere"
+    assert one.finish_proposal().code is Refusal.LEASE_LOST, "the commit of two is found behind the newer one elsewhere"
 
 
 def test_what_another_made_of_the_file_after_a_slot_was_over_is_not_laid_on_the_session(shop: Workshop) -> None:
@@ -293,7 +293,7 @@ def test_what_another_made_of_the_file_after_a_slot_was_over_is_not_laid_on_the_
     one.propose({"a.py": F_OTHERWISE})
     shop.clock.advance(SLOT_SECONDS + 1)
     shop.write("a.py", G_OTHERWISE)
-    assert one.settle().outcome == "recorded"
+    assert one.finish_proposal().outcome == "recorded"
     assert [each.holder for each in commits(one.service)] == [OUTSIDE]
     assert one.service.partial_works() == ()
 
@@ -304,31 +304,33 @@ def test_a_change_that_was_recorded_meanwhile_is_not_recorded_again(shop: Worksh
     one.propose({"a.py": F_OTHERWISE})
     one.write()
     before: dict[str, str | None] = {"a.py": hash_bytes(SOURCE.encode())}
-    assert one.service.take(before, intent="a command").outcome == "recorded"
-    assert one.settle().outcome == "nothing"
+    assert one.service.record_external_writes(before, intent="a command").outcome == "recorded"
+    assert one.finish_proposal().outcome == "nothing"
     assert len(commits(one.service)) == 1
 
 
 def test_what_anothers_tool_has_just_written_is_not_laid_on_a_command_that_ran_beside_it(shop: Workshop) -> None:
     one, two = shop.hand("one"), shop.service("two")
     before = {"a.py": hash_bytes(SOURCE.encode()), "b.py": None}
-    two.keep([SOURCE.encode()])
+    two.store_contents([SOURCE.encode()])
     one.propose({"a.py": F_OTHERWISE})
     shop.write("a.py", F_OTHERWISE)
     shop.write("b.py", "x = 1\n")
-    taken = two.take(before, intent="$ make b.py")
+    taken = two.record_external_writes(before, intent="$ make b.py")
     assert (taken.outcome, [each.key for each in taken.regions if "#" not in each.key]) == ("recorded", ["file:b.py"])
-    assert one.settle().outcome == "recorded"
-    assert two.take(before, intent="$ make b.py").outcome == "nothing", "by now the log tells all of it"
+    assert one.finish_proposal().outcome == "recorded"
+    assert two.record_external_writes(before, intent="$ make b.py").outcome == "nothing", (
+        "by now the log tells all of it"
+    )
     assert [(each.holder, each.files[0].path) for each in commits(two)] == [("two", "b.py"), ("one", "a.py")]
 
 
 def test_what_a_command_wrote_over_what_anothers_tool_was_to_write_is_its_own(shop: Workshop) -> None:
     one, two = shop.hand("one"), shop.service("two")
-    two.keep([SOURCE.encode()])
+    two.store_contents([SOURCE.encode()])
     one.propose({"a.py": F_OTHERWISE})
     shop.write("a.py", G_OTHERWISE)
-    assert two.take({"a.py": hash_bytes(SOURCE.encode())}).code == Refusal.LOCK_CONFLICT
+    assert two.record_external_writes({"a.py": hash_bytes(SOURCE.encode())}).code == Refusal.LOCK_CONFLICT
     check_chain(shop)
 
 
@@ -336,11 +338,11 @@ def test_an_overdue_proposal_is_found_by_whoever_looks(shop: Workshop) -> None:
     one, watcher = shop.hand("one"), shop.service(None)
     one.propose({"a.py": F_OTHERWISE})
     one.write()
-    assert watcher.notice(["a.py"]).outcome == "nothing", "it is just being written"
+    assert watcher.record_external_changes(["a.py"]).outcome == "nothing", "it is just being written"
     shop.clock.advance(SLOT_SECONDS + 1)
-    watcher.notice(["a.py"])
+    watcher.record_external_changes(["a.py"])
     assert [each.holder for each in commits(watcher)] == ["one"]
-    assert one.settle().outcome == "nothing"
+    assert one.finish_proposal().outcome == "nothing"
     check_chain(shop)
 
 
@@ -349,33 +351,33 @@ def test_a_commit_that_comes_between_looking_and_recording_is_seen(shop: Worksho
     one, two = shop.service("one"), shop.service("two")
     two.read("a.py")
     shop.write("a.py", F_OTHERWISE)
-    planner_of = one._writing.taking._planner_of
+    planner_of = one._writing.external_writes._planner_of
 
     def overtaken(files: Files) -> Planner:
         (g,) = [each for each in two.regions("a.py").regions if each.key.qualname == "g"]
         two.commit(Changeset((Edit(Op.REPLACE, "a.py#g", g.hash, "def g():\n    return 20\n"),)))
-        one._writing.taking._planner_of = planner_of
+        one._writing.external_writes._planner_of = planner_of
         return planner_of(files)
 
-    one._writing.taking._planner_of = overtaken
-    one.take({"a.py": hash_bytes(SOURCE.encode())}, intent="a command")
+    one._writing.external_writes._planner_of = overtaken
+    one.record_external_writes({"a.py": hash_bytes(SOURCE.encode())}, intent="a command")
     steps = [each for commit in commits(one) for each in commit.files]
     assert [each.after for each in steps] == [hash_bytes(BOTH.encode())] * 2
-    assert shop.service(None).notice(["a.py"]).outcome == "nothing"
+    assert shop.service(None).record_external_changes(["a.py"]).outcome == "nothing"
 
 
 def test_a_program_that_writes_on_and_on_is_not_waited_for(shop: Workshop) -> None:
     one = shop.service("one")
-    planner_of, count = one._writing.taking._planner_of, iter(range(100))
+    planner_of, count = one._writing.external_writes._planner_of, iter(range(100))
 
     def interfered(files: Files) -> Planner:
         shop.write("a.py", f"x = {next(count)}\n")
         return planner_of(files)
 
-    one._writing.taking._planner_of = interfered
+    one._writing.external_writes._planner_of = interfered
     shop.write("a.py", F_OTHERWISE)
-    one.keep([SOURCE.encode()])
-    assert one.take({"a.py": hash_bytes(SOURCE.encode())}).outcome == "recorded"
+    one.store_contents([SOURCE.encode()])
+    assert one.record_external_writes({"a.py": hash_bytes(SOURCE.encode())}).outcome == "recorded"
     assert next(count) == 2
 
 
@@ -384,11 +386,11 @@ def test_a_program_that_writes_on_and_on_is_not_waited_for(shop: Workshop) -> No
 
 def test_a_session_that_is_begun_anew_by_another_process_leaves_partial_work(shop: Workshop) -> None:
     one, two = shop.hand("one"), shop.hand("two")
-    one.service.arrive("7:1")
+    one.service.start_session("7:1")
     one.edit({"a.py": F_OTHERWISE}, intent="ten is enough")
     one.propose({"a.py": BOTH}, call="unfinished")
     one.write("unfinished")
-    one.service.arrive("8:1")
+    one.service.start_session("8:1")
     assert one.leased() == []
     assert len(commits(one.service)) == 2, "what its tool had written was found"
     works = one.service.partial_works()
@@ -399,9 +401,9 @@ def test_a_session_that_is_begun_anew_by_another_process_leaves_partial_work(sho
 @pytest.mark.parametrize("process", ["7:1", ""])
 def test_a_session_that_goes_on_keeps_what_it_holds(shop: Workshop, process: str) -> None:
     one = shop.hand("one")
-    one.service.arrive("7:1")
+    one.service.start_session("7:1")
     one.edit({"a.py": F_OTHERWISE})
-    one.service.arrive(process)
+    one.service.start_session(process)
     assert one.leased() == ["file:a.py#f"]
 
 
@@ -421,7 +423,7 @@ def test_two_working_trees_have_two_slots_and_leases_of_their_own_files(shop: Wo
     assert two.propose({"a.py": G_OTHERWISE}).outcome == "committed"
     for hand in (one, two):
         hand.write()
-        assert hand.settle().outcome == "recorded"
+        assert hand.finish_proposal().outcome == "recorded"
     assert (shop.text(), shop.text(tree="tree")) == (F_OTHERWISE, G_OTHERWISE)
 
 
@@ -433,9 +435,9 @@ def test_where_leases_are_kept_elsewhere_it_is_all_the_same(shop: Workshop) -> N
     changeset = Changeset((Edit(Op.REPLACE, "a.py#g", g.hash, "def g():\n    return 20\n"),))
     assert two.service.commit(changeset).code is Refusal.LOCK_CONFLICT
     shop.write("a.py", "def f(:\n")
-    assert one.settle().outcome == "unadmitted"
+    assert one.finish_proposal().outcome == "unadmitted"
     assert [each.holder for each in two.service.partial_works()] == ["one"]
-    one.service.rest()
+    one.service.end_turn()
     assert one.leased() == []
 
 
@@ -447,7 +449,7 @@ def test_a_commit_of_many_files_is_not_read_anew_for_each_of_them(
     for path in paths:
         shop.write(path, F)
     one, nobody = shop.service("one"), shop.service(None)
-    assert one.take(dict.fromkeys(paths)).outcome == "recorded"
+    assert one.record_external_writes(dict.fromkeys(paths)).outcome == "recorded"
     read: list[str] = []
     decode = codec.decode_event
 
@@ -458,8 +460,8 @@ def test_a_commit_of_many_files_is_not_read_anew_for_each_of_them(
     monkeypatch.setattr(codec, "decode_event", counted)
     for path in paths:
         shop.write(path, G)
-    assert nobody.notice(paths).outcome == "recorded"
-    assert one.take(dict.fromkeys(paths, hash_bytes(F.encode()))).outcome == "nothing"
+    assert nobody.record_external_changes(paths).outcome == "recorded"
+    assert one.record_external_writes(dict.fromkeys(paths, hash_bytes(F.encode()))).outcome == "nothing"
     assert read.count("committed") < len(paths)
 
 
@@ -480,16 +482,16 @@ def test_what_two_see_to_at_once_is_recorded_once(
     def interrupted(taking: ExternalWrites, made: Made) -> Seen:
         monkeypatch.setattr(ExternalWrites, "look", look)
         if is_late:
-            nobody.notice(["a.py"])
+            nobody.record_external_changes(["a.py"])
         else:
-            again.service.settle("call")
+            again.service.finish_proposal("call")
         return look(taking, made)
 
     monkeypatch.setattr(ExternalWrites, "look", interrupted)
-    one.settle()
+    one.finish_proposal()
     assert [each.holder for each in commits(nobody)] == ["one"]
     check_chain(shop)
-    assert one.service.rest().outcome == "nothing"
+    assert one.service.end_turn().outcome == "nothing"
     assert one.leased() == []
 
 
@@ -515,7 +517,7 @@ def test_what_a_command_wrote_over_what_another_holds_is_told_to_both(shop: Work
     before = {"a.py": hash_bytes(SOURCE.encode())}
     shop.write("a.py", G_OTHERWISE)
     back = f"the old text is kept; restore it with `commonhold show {before['a.py'][:16]} --to a.py`"
-    taken = two.take(before, intent="$ sed -i s/2/20/ a.py")
+    taken = two.record_external_writes(before, intent="$ sed -i s/2/20/ a.py")
     assert f'one holds file:a.py#g for "mine", and is told that you overwrote it; {back}' in taken.notices
     (commit,) = commits(two)
     (region,) = (each for each in commit.regions if each.key == "file:a.py#g")
@@ -536,7 +538,7 @@ def test_what_nobody_is_known_to_have_written_over_is_told_to_who_holds_it(shop:
     one.acquire("a.py#g", "c.py#h", task="mine")
     shop.write("a.py", G_OTHERWISE)
     shop.write("c.py", "def h():\n    return 3\n")
-    watcher.notice(["a.py", "c.py"], intent="by a person")
+    watcher.record_external_changes(["a.py", "c.py"], intent="by a person")
     told = [each.text for each in one.news()]
     assert any(
         "which you hold, was overwritten by somebody without a session here (by a person)" in each for each in told
@@ -548,7 +550,7 @@ def test_a_session_and_its_subagent_are_no_others_to_each_other(shop: Workshop) 
     one.acquire("a.py#g", task="mine")
     before = {"a.py": hash_bytes(SOURCE.encode())}
     shop.write("a.py", G_OTHERWISE)
-    assert not any("overwrote" in each for each in part.take(before, intent="go on").notices)
+    assert not any("overwrote" in each for each in part.record_external_writes(before, intent="go on").notices)
     assert not any("overwritten" in each.text for each in one.news())
 
 
@@ -562,7 +564,7 @@ def test_lines_that_are_only_added_are_told_to_who_holds_the_whole_file(
     one.acquire(key, task="mine")
     before = {"a.py": hash_bytes(f"import os\n{SOURCE}".encode())}
     shop.write("a.py", f"import os\nimport re\n{SOURCE}")
-    taken = two.take(before, intent="$ make")
+    taken = two.record_external_writes(before, intent="$ make")
     assert taken.outcome == ("unadmitted" if is_told else "recorded")
     assert any("is told that you overwrote it" in each for each in taken.notices) == is_told
     assert any("was overwritten by two" in each.text for each in one.news()) == is_told

@@ -29,7 +29,7 @@ from commonhold.kernel.events import (
 from commonhold.kernel.lease import Base, Lease, Waiter, Wish
 from commonhold.kernel.modes import Mode
 from commonhold.kernel.obligations import Debt
-from commonhold.kernel.partial_work import Left, PartialWork
+from commonhold.kernel.partial_work import PartialWork, UnfinishedChange
 from commonhold.kernel.projection import State, fold
 from commonhold.kernel.refusals import Refusal
 from commonhold.kernel.values import Value
@@ -104,7 +104,7 @@ def test_the_work_of_a_lost_lease_is_looked_for_found_and_reviewed() -> None:
     lost = (LeaseGranted(lease), LeaseBroken("one", "l1", "two", "why"))
     assert folded(*lost) == State(2, lost={"l1": lease})
     assert folded(*lost, WorkLeft("one", "l1", ())) == State(3)
-    left = WorkLeft("one", "l1", (Left("account:1", "h", "i"),))
+    left = WorkLeft("one", "l1", (UnfinishedChange("account:1", "h", "i"),))
     assert folded(*lost, left) == State(3, works={"l1": PartialWork("l1", "one", "", "/w", left.changes, 0.0)})
     assert folded(*lost, left, WorkReviewed("two", "l1", "kept")) == State(4)
 

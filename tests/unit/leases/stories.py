@@ -23,7 +23,7 @@ from commonhold.kernel.commands import (
 from commonhold.kernel.keys import Key, canonical
 from commonhold.kernel.lease import Base, Lease, Waiter
 from commonhold.kernel.modes import Mode
-from commonhold.kernel.partial_work import Left
+from commonhold.kernel.partial_work import UnfinishedChange
 
 Step = Callable[[Desk], object]
 
@@ -84,7 +84,7 @@ def _of_holder(make: Callable[[Lease], Command[Any]], number: int) -> Step:
 
 def _look_for_work(desk: Desk) -> None:
     for lease in desk.state.lost.values():
-        desk.run(RecordPartialWork(lease.id, lease.holder, (Left(lease.keys[0], None, "h"),)))
+        desk.run(RecordPartialWork(lease.id, lease.holder, (UnfinishedChange(lease.keys[0], None, "h"),)))
 
 
 _picks = st.integers(0, 5)
@@ -106,7 +106,7 @@ _commands = st.one_of(
     st.builds(Ask, _ids, holders, st.just("why")),
     st.builds(HandOver, _ids, holders, holders),
     st.builds(Heartbeat, holders),
-    st.builds(RecordPartialWork, _ids, holders, st.just((Left("file:a", None, "h"),))),
+    st.builds(RecordPartialWork, _ids, holders, st.just((UnfinishedChange("file:a", None, "h"),))),
     st.builds(Review, _ids, holders, st.just("note")),
     st.builds(Put, _keys, holders, st.none() | st.just("x"), st.integers(0, 3)),
 )

@@ -50,12 +50,12 @@ from commonhold.kernel.outcomes import (
     Released,
     Renewed,
 )
-from commonhold.kernel.partial_work import Left, PartialWork
+from commonhold.kernel.partial_work import PartialWork, UnfinishedChange
 from commonhold.kernel.refusals import Refusal
 from commonhold.leases.decide import keys_of
 
 BASES = (Base("file:a.py", "h0"),)
-WORK = (Left("file:a.py", "h0", "h1"),)
+WORK = (UnfinishedChange("file:a.py", "h0", "h1"),)
 
 
 @pytest.fixture

@@ -39,11 +39,11 @@ def test_the_newest_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_who_has_just_written_is_at_work_until_it_says_otherwise_or_is_idle(tmp_path: Path) -> None:
     with house(tmp_path) as home, home.service(BOB) as bob:
         home.write("a.py", "a = 1\n")
-        bob.take({"a.py": None})
+        bob.record_external_writes({"a.py": None})
         assert bob.is_at_work(BOB)
         home.clock.advance(home.options.idle_seconds + 1)
         assert not bob.is_at_work(BOB)
-        bob.take({})
+        bob.record_external_writes({})
         assert bob.is_at_work(BOB)
-        bob.depart()
+        bob.end_session()
         assert not bob.is_at_work(BOB)

@@ -80,7 +80,7 @@ def shown(hand: Hand, *lines: range) -> None:
     now = hand.shop.text().split("\n")
     for each in lines:
         if text := "\n".join(now[each.start : each.stop]).strip("\n"):
-            hand.service.saw("a.py", shown=text)
+            hand.service.record_read("a.py", shown=text)
 
 
 def changed(text: str, region: str, how: dict[str, tuple[str, str]]) -> str:
@@ -91,7 +91,7 @@ def changed(text: str, region: str, how: dict[str, tuple[str, str]]) -> str:
 
 def known(hand: Hand) -> set[str]:
     asked = [f"a.py#{region}" for region in REGIONS]
-    return {each.key.partition("#")[2] for each in hand.service.seen(*asked) if each.hash is not None}
+    return {each.key.partition("#")[2] for each in hand.service.last_read(*asked) if each.hash is not None}
 
 
 def seen(lines: set[int], region: str) -> bool:
@@ -117,15 +117,15 @@ def test_known_is_what_was_shown_by_and_by(
         shop.store = lambda _folder: store
         shop.write("a.py", SOURCE)
         one, two = shop.hand("one"), shop.hand("two")
-        one.service.saw(*(["a.py"] if before else []), shown=before)
+        one.service.record_read(*(["a.py"] if before else []), shown=before)
         two.edit({"a.py": changed(SOURCE, other, CHANGES)})
-        two.service.rest()
+        two.service.end_turn()
         shown(one, *read)
         lines = {line for each in read for line in each}
         complete = {region for region in REGIONS if seen(lines, region)}
         if not before:
             assert known(one) == complete
-            assert (one.service.seen("a.py")[0].hash is not None) == (complete == set(REGIONS))
+            assert (one.service.last_read("a.py")[0].hash is not None) == (complete == set(REGIONS))
         text = changed(shop.text(), wanted, OTHERWISE)
         answer = one.propose({"a.py": text}, blind=["a.py"])
         knows = wanted in complete or (before != "" and wanted != other)
@@ -136,11 +136,13 @@ def test_known_is_what_was_shown_by_and_by(
 
 def test_what_is_left_of_a_file_is_told_when_it_was_read_in_part(shop: Workshop) -> None:
     one = shop.hand("one")
-    assert [(each.key, each.hash is None) for each in one.service.saw("a.py", shown="\n".join(LINES[5:12]))] == [
+    assert [
+        (each.key, each.hash is None) for each in one.service.record_read("a.py", shown="\n".join(LINES[5:12]))
+    ] == [
         ("file:a.py#f", False),
         ("file:a.py#C.@header", False),
     ]
-    assert one.service.saw("a.py", shown=LINES[13]) == (RegionHash("file:a.py#C.m", None),)
+    assert one.service.record_read("a.py", shown=LINES[13]) == (RegionHash("file:a.py#C.m", None),)
     answer = one.propose({"a.py": SOURCE.replace("30", "31").replace("40", "41").replace("+ 1", "+ 2")}, blind=["a.py"])
     assert answer.why == (
         "file:a.py#C.m is there already, and this session has read only a part of it; "
@@ -158,7 +160,7 @@ def test_a_part_that_was_read_may_be_replaced_by_who_names_it(shop: Workshop) ->
     assert one.edit({"a.py": changed(SOURCE, "f", CHANGES)}).outcome == "recorded"
     shown(two, range(13, 14))
     one.edit({"a.py": changed(shop.text(), "C.m", CHANGES)}, call="other")
-    one.service.rest()
+    one.service.end_turn()
     answer = two.propose({"a.py": changed(shop.text(), "C.m", OTHERWISE)})
     assert answer.why == "file:a.py#C.m changed since this session read it", (
         "the part that it has read is another's now"
@@ -177,7 +179,7 @@ def test_a_change_is_still_to_be_read_until_all_of_it_was_shown(shop: Workshop) 
     """A part of the definition does not settle that its contract is another."""
     one, two = shop.hand("one"), shop.hand("two")
     shop.write("b.py", "def g():\n    return 1\n")
-    one.service.saw("a.py")
+    one.service.record_read("a.py")
     two.edit({"a.py": SOURCE.replace("def f(x)", "def f(x, z=0)").replace("import os", "import os.path as os")})
     uses = Changeset((Edit(Op.CREATE_FILE, "c.py", text="from a import f\n\n\ndef h():\n    return f(1)\n"),))
     assert one.service.commit(uses).code is Refusal.CONTRACT_CHANGED

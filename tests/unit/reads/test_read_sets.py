@@ -84,7 +84,7 @@ def test_what_is_known_is_not_written_again(house: House) -> None:
     one.read("a.py#f", "a.py#g")
     count = store["one"].writes
     one.read("a.py#f")
-    one.saw("a.py#g")
+    one.record_read("a.py#g")
     one.news()
     assert store["one"].writes == count
     one.read("a.py")
@@ -93,13 +93,13 @@ def test_what_is_known_is_not_written_again(house: House) -> None:
 
 def test_what_a_session_has_seen_is_what_it_read_or_wrote_last(house: House) -> None:
     one, two, nobody = house.service("one"), house.service("two"), house.service(None)
-    assert one.seen("a.py", "a.py#f") == (RegionHash("file:a.py", None), RegionHash("file:a.py#f", None))
+    assert one.last_read("a.py", "a.py#f") == (RegionHash("file:a.py", None), RegionHash("file:a.py#f", None))
     (was,) = one.read("a.py#f")
     changed(two, "a.py#f", F_WITH_Y)
-    assert one.seen("a.py#f")[0].hash == was.hash, "what another made of it, it has not seen"
+    assert one.last_read("a.py#f")[0].hash == was.hash, "what another made of it, it has not seen"
     one.read("a.py#f")
-    assert one.seen("a.py#f") == two.seen("a.py#f")
-    assert nobody.seen("a.py#f")[0].hash is None
+    assert one.last_read("a.py#f") == two.last_read("a.py#f")
+    assert nobody.last_read("a.py#f")[0].hash is None
 
 
 def test_who_has_no_name_reads_and_is_told_nothing(house: House) -> None:
@@ -119,7 +119,7 @@ def test_where_nothing_can_be_written_reading_and_telling_go_on(house: House, co
     assert news.is_contract
     assert one.news() == (news,), "that it was told could not be kept"
     assert one.read("a.py#g")[0].text == G
-    assert one.saw("a.py#g")[0].key == "file:a.py#g"
+    assert one.record_read("a.py#g")[0].key == "file:a.py#g"
     house.stores["one"].broken = None
     assert one.news() == (news,)
     assert one.news() == ()
@@ -220,14 +220,14 @@ def test_what_was_read_is_forgotten_with_its_bytes(house: House) -> None:
     house.clock.advance(60.0)
     two.read("a.py#g")
     house.clock.advance(60.0)
-    one.forget()
+    one.apply_retention()
     changed(one, "a.py#g", "def g():\n    return 3\n")
     assert len(two.news()) == 1
     changed(two, "a.py#f", F_WITH_Y)
     assert one.news() == ()
     changed(one, "a.py#g", "def g():\n    return 4\n")
     house.clock.advance(120.0)
-    one.forget()
+    one.apply_retention()
     assert two.news() == ()
 
 
@@ -237,7 +237,7 @@ def test_many_changes_are_told_in_few_words(house: House) -> None:
     text = "\n\n".join(f"def {name}(x):\n    return x\n" for name in names)
     two.commit(Changeset((Edit(Op.CREATE_FILE, "b.py", text=text),)))
     one.read("b.py")
-    base = one.saw("b.py")[0].hash
+    base = one.record_read("b.py")[0].hash
     other = text.replace("(x)", "(x, y=0)")
     two.commit(Changeset((Edit(Op.REPLACE, "b.py", base, other),), "widen all"))
     news = one.news()
@@ -272,7 +272,7 @@ def test_bytes_that_are_no_text_are_told_without_a_difference(house: House) -> N
 )
 def test_only_what_is_there_can_have_been_seen(house: House, keys: tuple[str, ...], code: Code) -> None:
     with pytest.raises(InputError) as caught:
-        house.service("one").saw(*keys)
+        house.service("one").record_read(*keys)
     assert caught.value.code is code
 
 

@@ -63,8 +63,8 @@ def test_what_was_to_be_written_and_is_no_file_any_more_is_in_nobodys_way(
     home.root.joinpath("a.py").unlink()
     become(home.root / "a.py", monkeypatch)
     with home.service(None) as service:
-        service.notice(["a.py"])
-        service.notice(None)
+        service.record_external_changes(["a.py"])
+        service.record_external_changes(None)
         with suppress(InputError):  # there is nothing to be proposed for it
             one.wants(TEN, call="again")
         one.has_written(TEN)
@@ -73,7 +73,7 @@ def test_what_was_to_be_written_and_is_no_file_any_more_is_in_nobodys_way(
         home.write("b.py", "b = 1\n")
         one.reads("b.py")
         home.write("b.py", "b = 2\n")
-        assert service.notice(None).outcome == "recorded", "others are noticed as ever"
+        assert service.record_external_changes(None).outcome == "recorded", "others are noticed as ever"
 
 
 @pytest.mark.parametrize("become", KINDS.values(), ids=KINDS)
@@ -86,12 +86,12 @@ def test_a_file_in_whose_place_is_something_else_is_gone_until_it_is_back(
     place.unlink()
     become(place, monkeypatch)
     with home.service(None) as service:
-        assert service.notice(None).outcome == "recorded"
-        assert service.notice(None).outcome == "nothing", "once"
+        assert service.record_external_changes(None).outcome == "recorded"
+        assert service.record_external_changes(None).outcome == "nothing", "once"
         assert "a.py" in one.is_asked("what is new?").context
         place.rmdir() if place.is_dir() and not place.is_symlink() else place.unlink()
         home.write("a.py", SOURCE)
-        assert service.notice(None).outcome == "recorded"
+        assert service.record_external_changes(None).outcome == "recorded"
         steps = [(each.path, each.before is None, each.after is None) for it in commits(service) for each in it.files]
         assert steps == [("a.py", False, True), ("a.py", True, False)]
 
@@ -119,7 +119,7 @@ def test_a_folder_that_leads_elsewhere_now_is_in_nobodys_way(
     one.rests()
     with home.service(None) as service:
         assert service.leases() == ()
-        service.notice(None)
+        service.record_external_changes(None)
         assert commits(service) == []
 
 
@@ -136,7 +136,7 @@ def test_what_may_not_be_read_is_in_nobodys_way(home: House, one: Agent, monkeyp
 
     monkeypatch.setattr(WorkingTree, "_load_at", shut)
     with home.service(None) as service:
-        answer = service.notice(None)
+        answer = service.record_external_changes(None)
         assert (answer.outcome, answer.unknown) == ("recorded", ("a.py",))
 
 

@@ -71,7 +71,7 @@ def test_what_is_changed_from_outside_is_told_of_the_right_one(both: House, mine
     service.read(mine)
     service.read(other)
     both.write(mine, "def f():\n    return 9\n")
-    taken = both.service("watch").notice([mine, other])
+    taken = both.service("watch").record_external_changes([mine, other])
     assert taken.outcome == "recorded"
     assert changed(service, mine) == [mine]
     assert changed(service, other) == []
@@ -85,7 +85,7 @@ def test_the_only_one_has_one_key_whichever_form_is_typed(home: House, mine: str
     assert beside.acquire(mine).outcome == "denied"
     assert service.read(other)[0].key == service.read(mine)[0].key == f"file:{COMPOSED}"
     home.write(mine, TWO)
-    assert home.service("watch").notice([mine]).outcome == "recorded"
+    assert home.service("watch").record_external_changes([mine]).outcome == "recorded"
     assert changed(service, mine) == changed(service, other) == [COMPOSED]
 
 

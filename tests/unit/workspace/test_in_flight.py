@@ -207,7 +207,7 @@ def test_what_was_read_of_a_commit_that_is_taken_back_is_no_base(house: House) -
 def test_what_is_being_written_is_no_change_from_outside(house: House) -> None:
     house.service("reader").read("a.py")
     held, first = house.flight("one", "swapped a.py", house.edit("a.py#f", "return x", "return 1"))
-    noticed = house.begin(lambda: house.service("watcher").notice(["a.py"]))
+    noticed = house.begin(lambda: house.service("watcher").record_external_changes(["a.py"]))
     assert is_still_waiting(noticed)
     held.may_go.set()
     assert first.result().outcome == "committed"

@@ -7,11 +7,11 @@ from commonhold.agents.edits.line_ends import CRLF, in_ends
 from commonhold.agents.edits.notebooks import edited
 from commonhold.agents.edits.patching import patched
 from commonhold.agents.edits.text_replacement import swapped
-from commonhold.agents.hook_events import CellEdit, Ends, Patched, Removed, Somehow, Swap, Unclear, Whole, Wish
+from commonhold.agents.hook_events import CellEdit, Ends, IntendedWrite, Patched, Removed, Somehow, Swap, Unclear, Whole
 from commonhold.kernel.texts import MARK
 
 
-def result(wish: Wish, content: bytes | None) -> bytes | Unclear | None:
+def result(wish: IntendedWrite, content: bytes | None) -> bytes | Unclear | None:
     """Return the content of the file after the tool's write; None if it will be gone.
 
     `content` is its present content (None: there is no file). A write that cannot be predicted is Unclear: the tool may
@@ -31,7 +31,9 @@ def result(wish: Wish, content: bytes | None) -> bytes | Unclear | None:
         return Unclear("the new text is not valid Unicode", wish.path, "write it as valid Unicode text")
 
 
-def results(wishes: Sequence[Wish], load: Callable[[str], bytes | None]) -> Mapping[str, bytes | None] | Unclear:
+def results(
+    wishes: Sequence[IntendedWrite], load: Callable[[str], bytes | None]
+) -> Mapping[str, bytes | None] | Unclear:
     """Return each file's content after all intended writes, in order; None if it will be gone.
 
     `load` returns a file's present content. A moved file is gone from its old place. Two writes are to the same file if

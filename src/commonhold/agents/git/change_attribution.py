@@ -49,11 +49,11 @@ class Log(Protocol):
         """Return all leases."""
         ...
 
-    def place(self) -> str:
+    def worktree_id(self) -> str:
         """Return the name of this working tree among all that share the leases."""
         ...
 
-    def keep(self, contents: Sequence[bytes]) -> None:
+    def store_contents(self, contents: Sequence[bytes]) -> None:
         """Keep bytes."""
         ...
 

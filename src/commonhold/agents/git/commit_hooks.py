@@ -115,7 +115,7 @@ def _committed(log: Log, made: Sequence[Made]) -> bool:
         for each in made
     )
     try:
-        log.keep([each.before for each in made if each.before is not None])
+        log.store_contents([each.before for each in made if each.before is not None])
         return log.commit(Changeset(tuple(edits), _INTENT)).outcome != "refused"
     except CommonholdError:  # too large to be judged, for example
         return False

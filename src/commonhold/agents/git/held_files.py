@@ -45,7 +45,7 @@ def refusal(call: GitCall, root: str, folder: str, holder: str, session: Log) ->
 
 
 def _held(session: Log, holder: str) -> tuple[Holding, ...]:
-    return barred(holdings(session.leases(), session.place()), holder)
+    return barred(holdings(session.leases(), session.worktree_id()), holder)
 
 
 def once_fetched(call: GitCall, git: Git) -> GitCall:

@@ -6,7 +6,7 @@ from typing import Final
 from commonhold.agents.git.change_attribution import ChangeAttribution
 from commonhold.client.session import Commonhold
 from commonhold.commits.external.overwrite_notices import MOST_TOLD, Replaced, overwritten
-from commonhold.kernel.answers import TakeAnswer
+from commonhold.kernel.answers import RecordAnswer
 from commonhold.kernel.errors import CommonholdError
 from commonhold.kernel.events import Committed
 from commonhold.kernel.keys import canonical, contains
@@ -26,7 +26,7 @@ class Overwrites:
         """Leave out files that `is_ignored`."""
         self._is_ignored = is_ignored
 
-    def told(self, session: Commonhold, taken: TakeAnswer, head: str) -> tuple[str, ...]:
+    def told(self, session: Commonhold, taken: RecordAnswer, head: str) -> tuple[str, ...]:
         """Tell the owners which uncommitted work the change just recorded replaced; return the notices for the writer.
 
         Content of the commit `head`, where HEAD stood before the change, counts as committed.
@@ -37,7 +37,7 @@ class Overwrites:
         more = f"and {len(found) - MOST_TOLD} more places, whose owners are told" if len(found) > MOST_TOLD else ""
         return (*(each.told_writer() for each in found[:MOST_TOLD]), *filter(None, [more]))
 
-    def _found(self, session: Commonhold, taken: TakeAnswer, head: str) -> Sequence[Replaced]:
+    def _found(self, session: Commonhold, taken: RecordAnswer, head: str) -> Sequence[Replaced]:
         if taken.sequence is None:
             return ()
         events = [each.event for each in session.log(after=taken.sequence - 1, limit=1)]

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from commonhold.agents.hook_events import told
-from commonhold.kernel.answers import CommitAnswer, Needed, RepairRegion, TakeAnswer
+from commonhold.kernel.answers import CommitAnswer, RecordAnswer, RepairRegion, RequiredEdit
 from commonhold.kernel.keys import canonical
 from commonhold.kernel.lease import Conflict, Lease
 from commonhold.kernel.pictures import Briefing, Change
@@ -132,7 +132,7 @@ def unsaid(why: str) -> str:
     )
 
 
-def taken(answer: TakeAnswer) -> str:
+def taken(answer: RecordAnswer) -> str:
     """Return the report on a tool's write that could not have been admitted; empty for an admitted write."""
     if answer.outcome != "unadmitted":
         return ""
@@ -218,7 +218,7 @@ def _still(obstacle: _Obstacle, now: float) -> str:
     return "" if is_moment or obstacle.is_waiting else f", for at most {duration(obstacle.ends_at - now)} more"
 
 
-def _needed(needed: Needed) -> str:
+def _needed(needed: RequiredEdit) -> str:
     return f"- {needed.key} ({needed.where}): {needed.why}"
 
 

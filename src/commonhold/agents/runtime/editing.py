@@ -7,7 +7,18 @@ from pathlib import Path
 from typing import Final
 
 from commonhold.agents.edits.intended_writes import results
-from commonhold.agents.hook_events import Patched, Removed, Response, Stance, Swap, Unclear, Whole, Wish, is_about, told
+from commonhold.agents.hook_events import (
+    IntendedWrite,
+    Patched,
+    Removed,
+    Response,
+    Stance,
+    Swap,
+    Unclear,
+    Whole,
+    is_about,
+    told,
+)
 from commonhold.agents.runtime import agent_messages
 from commonhold.agents.runtime.lateness import too_long
 from commonhold.agents.runtime.lease_inheritance import handed_over
@@ -46,7 +57,14 @@ class ToolEdit:
     """One call of a tool that is about to write files of one working tree."""
 
     def __init__(
-        self, session: Commonhold, root: str, wishes: Sequence[Wish], call: str, intent: str, *, is_guess: bool = False
+        self,
+        session: Commonhold,
+        root: str,
+        wishes: Sequence[IntendedWrite],
+        call: str,
+        intent: str,
+        *,
+        is_guess: bool = False,
     ) -> None:
         """Act for `session` in the working tree at `root`; the paths of `wishes` are relative to it.
 
@@ -121,7 +139,7 @@ class ToolEdit:
         return answer
 
     def _slot(self) -> AcquireAnswer:
-        keys = [str(slot_of(self._session.place(), path)) for path in self._paths]
+        keys = [str(slot_of(self._session.worktree_id(), path)) for path in self._paths]
         slot = self._session.acquire(
             *keys,
             task=self._intent,
@@ -220,7 +238,7 @@ class ToolEdit:
         source, region = found
         key, text = str(region.key), source.bytes_of(region).decode("utf-8", "replace")
         if len(text) <= MOST_SHOWN:
-            self._session.saw(key)
+            self._session.record_read(key)
         by = next((each for each in others if any(change.key == key for change in each.regions)), None)
         return RepairRegion(key, region.hash, text, by.holder if by else None, by.intent if by else None)
 
@@ -229,7 +247,7 @@ class ToolEdit:
         return state.content if state is not None else None
 
 
-def _sought(wishes: Iterable[Wish], path: str) -> str:
+def _sought(wishes: Iterable[IntendedWrite], path: str) -> str:
     """Return the text that wishes look for in a file; empty if they do not say."""
     for wish in wishes:
         if wish.path == path and isinstance(wish, Swap):
@@ -239,17 +257,17 @@ def _sought(wishes: Iterable[Wish], path: str) -> str:
     return ""
 
 
-def inside(wish: Wish) -> list[str]:
+def inside(wish: IntendedWrite) -> list[str]:
     """Return the paths of a wish that lie in its working tree."""
     return [path for path in is_about((wish,)) if not Path(path).is_absolute()]
 
 
-def _overwritten_blindly(wishes: Iterable[Wish]) -> tuple[str, ...]:
+def _overwritten_blindly(wishes: Iterable[IntendedWrite]) -> tuple[str, ...]:
     """Return the paths that are replaced, moved onto or removed as a whole: their writer must know the old content."""
     return tuple(dict.fromkeys(path for wish in wishes for path in _blind(wish)))
 
 
-def _blind(wish: Wish) -> Iterator[str]:
+def _blind(wish: IntendedWrite) -> Iterator[str]:
     if isinstance(wish, Whole | Removed):
         yield wish.path
     elif isinstance(wish, Patched) and wish.to:

@@ -52,7 +52,7 @@ class ExternalChangeMonitor:
             watcher.start()
         watcher.wait_until_watching(START_SECONDS)  # else neither notices changes in between
         try:
-            session.notice(None, intent=BY_ANYBODY)
+            session.record_external_changes(None, intent=BY_ANYBODY)
         except CommonholdError:  # the state is busy, say: the next agent starts again
             with self._lock:
                 begun = [self._watched.pop(root)] if root in self._watched else []
@@ -77,7 +77,7 @@ class ExternalChangeMonitor:
         """
         left = {path for path in burst.paths if self._may_write(root, path)}
         if paths := sorted(burst.paths - left):
-            session.notice(paths, intent=BY_GIT if burst.has_moved_head else BY_ANYBODY)
+            session.record_external_changes(paths, intent=BY_GIT if burst.has_moved_head else BY_ANYBODY)
         return left
 
     def close(self) -> None:

@@ -17,6 +17,7 @@ from commonhold.agents.hook_events import (
     Edited,
     Happening,
     HasRead,
+    IntendedWrite,
     PromptGiven,
     Ran,
     Response,
@@ -26,7 +27,6 @@ from commonhold.agents.hook_events import (
     SubagentBegan,
     TurnEnded,
     Unconcerned,
-    Wish,
     is_about,
     told,
 )
@@ -36,7 +36,7 @@ from commonhold.agents.runtime.lease_inheritance import end_part
 from commonhold.agents.runtime.open_sessions import OpenSessions
 from commonhold.agents.runtime.working_trees import Trees
 from commonhold.client.session import Commonhold
-from commonhold.kernel.answers import TakeAnswer
+from commonhold.kernel.answers import RecordAnswer
 from commonhold.kernel.errors import CommonholdError, InputError
 from commonhold.kernel.keys import file_key
 from commonhold.kernel.texts import in_utf8
@@ -109,22 +109,22 @@ class HookDispatch:
         if root is None:
             return NOTHING
         session = self._sessions.begun(root, happening.caller)
-        return Response(context=agent_messages.briefing(session.arrive(happening.caller.process), time.time()))
+        return Response(context=agent_messages.briefing(session.start_session(happening.caller.process), time.time()))
 
     def _subagent_began(self, happening: SubagentBegan) -> Response:
         session = self._here(happening)
         if session is None:
             return NOTHING
-        found = session.arrive(happening.caller.process)
+        found = session.start_session(happening.caller.process)
         if happening.task:
-            session.intend(in_utf8(happening.task))
+            session.set_intent(in_utf8(happening.task))
         return Response(context=agent_messages.briefing(found, time.time()))
 
     def _prompt_given(self, happening: PromptGiven) -> Response:
         session = self._here(happening)
         if session is None:
             return NOTHING
-        session.intend(in_utf8(happening.prompt))
+        session.set_intent(in_utf8(happening.prompt))
         return Response(context=told(*(each.notice for each in session.news())))
 
     def _has_read(self, happening: HasRead) -> Response:
@@ -139,7 +139,7 @@ class HookDispatch:
                 place = self._trees.place(path, happening.cwd)
                 if place and not self._is_ignored(*place):
                     session = self._sessions.session(place[0], happening.caller)
-                    session.saw(str(file_key(place[1])), shown=in_utf8(happening.shown))
+                    session.record_read(str(file_key(place[1])), shown=in_utf8(happening.shown))
                     sessions[session] = None
         return list(sessions)
 
@@ -162,11 +162,11 @@ class HookDispatch:
                     if response.stance is Stance.DENY:
                         return response
                     contexts.append(response.context)
-                    begun.callback(session.settle, happening.call, is_about(concerned))
+                    begun.callback(session.finish_proposal, happening.call, is_about(concerned))
             begun.pop_all()  # otherwise the tool will write nothing, in any tree
         return Response(context=told(*contexts))
 
-    def _meant(self, happening: AboutToEdit | Edited) -> tuple[Wish, ...]:
+    def _meant(self, happening: AboutToEdit | Edited) -> tuple[IntendedWrite, ...]:
         """Return the intended writes of a tool; of guessed ones only those that name a file."""
         if not happening.is_guess:
             return happening.wishes
@@ -178,7 +178,9 @@ class HookDispatch:
         for root, wishes in self._trees.sorted_by_tree(self._meant(happening), happening.cwd).items():
             session = self._sessions.session(root, happening.caller)
             paths = [path for wish in wishes for path in inside(wish)]
-            answer = session.settle(happening.call, paths, unasked=None if happening.has_failed else _unsaid(happening))
+            answer = session.finish_proposal(
+                happening.call, paths, unasked=None if happening.has_failed else _unsaid(happening)
+            )
             reasons.append(agent_messages.taken(answer))
             contexts += answer.notices
         return Response(reason=told(*reasons), context=told(*contexts))
@@ -200,18 +202,18 @@ class HookDispatch:
         return Response(context=told(self._shell.ran(happening), *(each.notice for each in session.news())))
 
     def _turn_ended(self, happening: TurnEnded) -> Response:
-        return self._over(happening, [happening.caller.holder], _rest)
+        return self._over(happening, [happening.caller.holder], _end_turn)
 
     def _session_ended(self, happening: SessionEnded) -> Response:
         """End the session and its subagents, whether those have reported their end or not."""
         holder = happening.caller.holder
         names = [holder, *self._sessions.parts_of(holder)]
-        response = self._over(happening, names, _depart)
+        response = self._over(happening, names, _end_session)
         self._sessions.let_go(names)
         return response
 
     def _over(
-        self, happening: TurnEnded | SessionEnded, names: Sequence[str], end: Callable[[Commonhold], TakeAnswer]
+        self, happening: TurnEnded | SessionEnded, names: Sequence[str], end: Callable[[Commonhold], RecordAnswer]
     ) -> Response:
         """End their work in all trees where they are known to have worked; a new daemon knows only the present one."""
         for name in names:
@@ -226,15 +228,15 @@ class HookDispatch:
         return response
 
 
-def _rest(session: Commonhold) -> TakeAnswer:
+def _end_turn(session: Commonhold) -> RecordAnswer:
     """Release everything that a subagent held, since its session goes on."""
     around, _, part = session.holder.partition("/")
-    return end_part(session, around) if part else session.rest()
+    return end_part(session, around) if part else session.end_turn()
 
 
-def _depart(session: Commonhold) -> TakeAnswer:
-    answer = _rest(session)
-    session.depart()
+def _end_session(session: Commonhold) -> RecordAnswer:
+    answer = _end_turn(session)
+    session.end_session()
     return answer
 
 

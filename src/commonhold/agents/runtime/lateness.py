@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
-from commonhold.agents.hook_events import AboutToEdit, Happening, Whole, Wish, is_about
+from commonhold.agents.hook_events import AboutToEdit, Happening, IntendedWrite, Whole, is_about
 from commonhold.agents.runtime.agent_messages import BY_COMMAND
 
 LARGE_BYTES: Final = 200_000
@@ -20,13 +20,13 @@ def why_late(happening: Happening, seconds: float) -> str:
     return f"it was not decided within {seconds:g} seconds, since {why}. Next: {step}"
 
 
-def too_long(wishes: Iterable[Wish], folder: str) -> str:
+def too_long(wishes: Iterable[IntendedWrite], folder: str) -> str:
     """Return that a file is too large to be judged in time; empty if none is."""
     size, path = max(_sizes(wishes, folder), default=(0, ""))
     return f"what a change of {path} means takes too long to find: it has {size:,} bytes" if size >= LARGE_BYTES else ""
 
 
-def _sizes(wishes: Iterable[Wish], folder: str) -> Iterator[tuple[int, str]]:
+def _sizes(wishes: Iterable[IntendedWrite], folder: str) -> Iterator[tuple[int, str]]:
     for wish in wishes:
         if isinstance(wish, Whole):
             yield len(wish.content), wish.path

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 
 from commonhold.client.session import Commonhold
-from commonhold.kernel.answers import TakeAnswer
+from commonhold.kernel.answers import RecordAnswer
 from commonhold.kernel.lease import Conflict
 from commonhold.kernel.purposes import OURS
 from commonhold.kernel.texts import short_name
@@ -30,9 +30,9 @@ def hand_over(giver: Commonhold, taker: Commonhold, is_needed: Callable[[str], b
     return any(answer.outcome == "handed_over" for answer in answers)
 
 
-def end_part(part: Commonhold, session: str) -> TakeAnswer:
+def end_part(part: Commonhold, session: str) -> RecordAnswer:
     """End a subagent's hold: release its explicit leases too, and tell its session of its obligations."""
-    answer = part.rest()
+    answer = part.end_turn()
     for lease in part.leases(holder=part.holder):
         if lease.acquisition_id == lease.id:  # not the lease for its command that still runs
             part.release(lease.id)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from commonhold.kernel.answers import TakeAnswer
+from commonhold.kernel.answers import RecordAnswer
 from commonhold.kernel.keys import file_key
 from commonhold.kernel.refusals import Refusal
 from commonhold.kernel.texts import duration, listed, quoted, short_name
@@ -76,7 +76,7 @@ class Outcome:
     """The result of a command: its exit status, its recorded changes, and those without an owner or a record."""
 
     status: int
-    taken: TakeAnswer
+    taken: RecordAnswer
     shared: tuple[str, ...] = ()
     unread: tuple[str, ...] = ()
 

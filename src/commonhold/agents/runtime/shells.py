@@ -31,7 +31,7 @@ from commonhold.agents.runtime.write_protection import (
 from commonhold.client.session import Commonhold
 from commonhold.commits.external.candidate_writers import attributed
 from commonhold.config import Settings, Shell, load_settings
-from commonhold.kernel.answers import TakeAnswer
+from commonhold.kernel.answers import RecordAnswer
 from commonhold.kernel.errors import Code, CommonholdError
 from commonhold.kernel.events import Committed
 from commonhold.machine.system import RandomIds, named
@@ -64,7 +64,7 @@ class Rules:
 
     refused: Callable[[Asked, Commonhold], str] = lambda _asked, _session: ""
     prepared: Callable[[Asked, Commonhold], Prepared] = lambda _asked, _session: Prepared()
-    overwritten: Callable[[Commonhold, TakeAnswer, str], tuple[str, ...]] = lambda _session, _taken, _head: ()
+    overwritten: Callable[[Commonhold, RecordAnswer, str], tuple[str, ...]] = lambda _session, _taken, _head: ()
 
 
 class Shells:
@@ -199,7 +199,7 @@ class Shells:
         """Record the command, and the files as they are at its beginning (as `before` says, if that is given)."""
         # Read the log first: the events after this one explain a part of the differences at the end.
         sequence, begun_ns = _newest(session), time.time_ns()
-        before = before or surveyor.look(session.keep)
+        before = before or surveyor.look(session.store_contents)
         paths = tuple(each.path for each in ground.concern)
         head = _head_of(session.root)
         run = Run(asked, session, leave, paths, surveyor, sequence, before, begun_ns, head, list(leave.notices))
@@ -283,7 +283,7 @@ class Shells:
         settings = load_settings(session.root)
         if settings.shell != Shell.OFF:
             ground = ScanScope(find_repository(session.root), session.root, ())
-            self._surveyor(session, ground, settings).look(session.keep)
+            self._surveyor(session, ground, settings).look(session.store_contents)
 
     def end(self, told: Mapping[str, Any]) -> Shape:
         """Do the same as `ended`, for a launcher."""
@@ -423,9 +423,9 @@ class Shells:
 
     def _settled(self, run: Run, status: int) -> Outcome:
         # Before the survey: a session that gets a lease after it may already make changes that the survey lacks.
-        held = holdings(run.session.leases(), run.session.place())
-        after = run.surveyor.look(run.session.keep)
-        found = run.surveyor.changes(run.before, after, run.session.keep)
+        held = holdings(run.session.leases(), run.session.worktree_id())
+        after = run.surveyor.look(run.session.store_contents)
+        found = run.surveyor.changes(run.before, after, run.session.store_contents)
         changes, sequence = _unexplained(found, run.session, run.sequence)
         changes = tuple(each for each in changes if not is_after_end(run, each.path))
         readable = {change.path: change.before for change in changes if not change.is_unread}
@@ -435,11 +435,15 @@ class Shells:
         sorted_ = attributed(readable, reach_by_links(run, readable), rivals(run, others), mine, busy)
         intent = run.asked.intent
         if sorted_.nobody:
-            run.session.notice(sorted_.nobody, intent=intent)
+            run.session.record_external_changes(sorted_.nobody, intent=intent)
         own = {path: readable[path] for path in sorted_.own}
         self._hand_down(run, own, theirs)
         # Every command's end delivers others' messages and changes, whether the command wrote a file or not.
-        taken = run.session.take(own, intent=intent) if own else TakeAnswer("nothing", notices=_news(run.session))
+        taken = (
+            run.session.record_external_writes(own, intent=intent)
+            if own
+            else RecordAnswer("nothing", notices=_news(run.session))
+        )
         taken = replace(taken, notices=(*taken.notices, *self._rules.overwritten(run.session, taken, run.head)))
         run.before, run.sequence, run.head = after, sequence, _head_of(run.session.root)
         run.is_settled = True

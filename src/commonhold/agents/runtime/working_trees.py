@@ -6,7 +6,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Final
 
-from commonhold.agents.hook_events import Patched, Wish, is_about
+from commonhold.agents.hook_events import IntendedWrite, Patched, is_about
 from commonhold.kernel.errors import Code, CommonholdError, InputError
 from commonhold.workspace.repository import Repository, find_repository
 
@@ -51,7 +51,7 @@ class Trees:
         inside = os.path.relpath(whole, root)
         return None if inside.split(os.sep, 1)[0] == ".git" else (root, inside)
 
-    def meant(self, wish: Wish, cwd: str) -> Wish | None:
+    def meant(self, wish: IntendedWrite, cwd: str) -> IntendedWrite | None:
         """Return the wish of an unknown tool with its paths resolved; None if they are no files' names.
 
         Such a tool takes a path from the folder that its server works in: if there is nothing at it from `cwd`, and
@@ -77,12 +77,12 @@ class Trees:
         state = os.path.realpath(self._repository.state_folder)
         return f"{_whole(path, cwd)}{os.sep}".startswith(f"{state}{os.sep}")
 
-    def sorted_by_tree(self, wishes: Iterable[Wish], cwd: str) -> dict[str, list[Wish]]:
+    def sorted_by_tree(self, wishes: Iterable[IntendedWrite], cwd: str) -> dict[str, list[IntendedWrite]]:
         """Return the wishes by working tree, with paths inside it; those for other files are left out.
 
         A move belongs to each tree that it touches; its paths elsewhere are absolute.
         """
-        found: dict[str, list[Wish]] = {}
+        found: dict[str, list[IntendedWrite]] = {}
         for wish in wishes:
             places = [self.place(path, cwd) for path in is_about((wish,))]
             for root in dict.fromkeys(place[0] for place in places if place):

@@ -133,7 +133,7 @@ def leave_for(asked: Asked, session: Commonhold, ground: ScanScope, offer: Offer
 def _held(session: Commonhold, ground: ScanScope, until: float) -> tuple[Holding, ...]:
     """Return others' holdings, once no tool is writing a file that the command names, or the time `until` is over."""
     while True:
-        held = barred(holdings(session.leases(), session.place()), session.holder)
+        held = barred(holdings(session.leases(), session.worktree_id()), session.holder)
         met = in_the_way(held, ground)
         if not met or not all(each.is_slot for each in met) or time.monotonic() >= until:
             return held
@@ -142,7 +142,7 @@ def _held(session: Commonhold, ground: ScanScope, until: float) -> tuple[Holding
 
 def _is_brief(session: Commonhold, ground: ScanScope) -> bool:
     """Whether a command of another session has files that this one names, and so may soon be done with them."""
-    held = holdings(session.leases(), session.place())
+    held = holdings(session.leases(), session.worktree_id())
     return any(each.is_of_command and each.holder != session.holder for each in in_the_way(held, ground))
 
 

@@ -20,13 +20,13 @@ if TYPE_CHECKING:
         CommitAnswer,
         LeaseAnswer,
         MergedRegion,
-        Needed,
         Next,
         NoteQuote,
         PutAnswer,
         RegionHash,
         RegionText,
         Repair,
+        RequiredEdit,
         ReviewAnswer,
         WaiveAnswer,
     )
@@ -228,7 +228,7 @@ def adopted(answer: AdoptAnswer) -> Json:
     }
 
 
-def _needed(needed: Needed) -> Json:
+def _needed(needed: RequiredEdit) -> Json:
     found = {"key": needed.key, "why": needed.why, "where": needed.where}
     return {**found, "evidence": needed.evidence} if needed.evidence else found
 

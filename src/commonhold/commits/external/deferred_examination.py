@@ -18,38 +18,42 @@ class LateExamination:
     """Examines the changes of one working tree that were put off."""
 
     def __init__(
-        self, uses: UseCases, taking: ExternalWrites, judging: CommitAdmission, put_off: DeferredChanges
+        self,
+        uses: UseCases,
+        external_writes: ExternalWrites,
+        admission: CommitAdmission,
+        deferred_changes: DeferredChanges,
     ) -> None:
-        """Read the present files with `taking`, which waits until all files are read; judge with `judging`."""
+        """Read present files with `external_writes`, which waits until all files are read; judge with `admission`."""
         self._place = uses.place
-        self._newsroom = uses.newsroom
-        self._taking = taking
-        self._judging = judging
-        self._put_off = put_off
+        self._notifications = uses.notifications
+        self._external_writes = external_writes
+        self._admission = admission
+        self._deferred_changes = deferred_changes
 
     def examine(self) -> None:
         """Examine all, however long that takes. Raises CommonholdError; the failed change stays for the next call."""
-        waiting = self._put_off.take(self._place.files.root)
+        waiting = self._deferred_changes.take(self._place.files.root)
         while waiting:
             try:
                 self._examine(waiting[0])
             except CommonholdError as fault:
                 for each in waiting if fault.retryable else waiting[1:]:
-                    self._put_off.add(each)
+                    self._deferred_changes.add(each)
                 raise
             del waiting[0]
 
     def _examine(self, change: Unexamined) -> None:
         """Examine the change from the earlier to the present files: parts reverted or repaired since are not found."""
-        seen = self._taking.look(Made(change.holder, change.before, change.intent))
+        seen = self._external_writes.look(Made(change.holder, change.before, change.intent))
         if seen.planned is None:
             return
         plan, _ = seen.planned
         request = CommitRequest(change.holder, seen.changeset, self._place.files.root)
         with self._place.store.read() as reader:
-            verdict = self._judging.across_files(reader, request, plan)
+            verdict = self._admission.across_files(reader, request, plan)
         if isinstance(verdict, Refused):
-            review = self._taking.await_review(request, plan, verdict)
+            review = self._external_writes.await_review(request, plan, verdict)
             self._tell(change, (f"{verdict.why} ({verdict.code}); next: commonhold review show {review}",))
         else:
             self._tell(change, verdict.notices)
@@ -58,4 +62,4 @@ class LateExamination:
         what = "; ".join(found)
         if what:
             files = ", ".join(sorted(change.before))
-            self._newsroom.send([change.holder], f"{_RECORDED} ({files}): {what}", NOBODY)
+            self._notifications.send([change.holder], f"{_RECORDED} ({files}): {what}", NOBODY)

@@ -19,7 +19,7 @@ from commonhold.commits.planning import PlannerOf
 from commonhold.commits.record import committed, event_of, shown
 from commonhold.commits.use_cases import UseCases
 from commonhold.commits.whole_files import made_to_hold
-from commonhold.kernel.answers import CommitAnswer, Next, Repair, TakeAnswer
+from commonhold.kernel.answers import CommitAnswer, Next, RecordAnswer, Repair
 from commonhold.kernel.changeset import Changeset, Edit
 from commonhold.kernel.commands import Acquire, Break
 from commonhold.kernel.errors import Code, CommonholdError, InputError
@@ -71,29 +71,31 @@ class Seen:
 class ExternalWrites:
     """Records external changes of one working tree in the log."""
 
-    def __init__(self, uses: UseCases, planner_of: PlannerOf, judging: CommitAdmission, owing: Obligations) -> None:
-        """Plan with `planner_of` on the files' earlier state; judge with `judging`, recompute debts with `owing`.
+    def __init__(
+        self, uses: UseCases, planner_of: PlannerOf, admission: CommitAdmission, obligations: Obligations
+    ) -> None:
+        """Plan with `planner_of` on the files' earlier state, judge with `admission`, recompute debts by `obligations`.
 
-        From `uses`, the read set records the results, and the newsroom notifies holders whose work was overwritten.
+        From `uses`, `read_set` records the results, and `notifications` reach the holders whose work was overwritten.
         Changes that affect other files are counted in the turns, for commits to see.
         """
         self._place = uses.place
         self._planner_of = planner_of
-        self._owing = owing
-        self._judging = judging
+        self._obligations = obligations
+        self._admission = admission
         self._ids = uses.ids
         self._works = uses.works
         self._read_set = uses.read_set
         self._turns = uses.surroundings.turns
-        self._put_off = uses.surroundings.put_off
-        self._newsroom = uses.newsroom
+        self._deferred_changes = uses.surroundings.deferred_changes
+        self._notifications = uses.notifications
 
-    def take(self, holder: str, before: Before, intent: str) -> TakeAnswer:
+    def record_changes(self, holder: str, before: Before, intent: str) -> RecordAnswer:
         """Record the changes of `holder` to files since their state in `before`, without those of other holders."""
         named = {self._place.files.path_of(path): was for path, was in before.items()}
         seen = self.look(self._own(Made(holder, named, intent)))
         if not seen.now:  # usually: then there is no need to wait for writers
-            return TakeAnswer("nothing", unknown=seen.unknown)
+            return RecordAnswer("nothing", unknown=seen.unknown)
         with self._place.together():
             own = self._own(seen.made)
             return self.record(seen if own == seen.made else self.look(own))
@@ -141,26 +143,26 @@ class ExternalWrites:
 
     def _planned(self, changeset: Changeset, states: Mapping[str, FileState | None]) -> tuple[Plan, Rejected | None]:
         plan, flawed = self._planner_of(HistoricalFiles(self._place.files, states)).done(changeset)
-        return self._owing.weighed(plan), flawed
+        return self._obligations.weighed(plan), flawed
 
-    def record(self, seen: Seen) -> TakeAnswer:
+    def record(self, seen: Seen) -> RecordAnswer:
         """Record the changes that were seen; if the files have changed again, their present state."""
         if not seen.now:
-            return TakeAnswer("nothing", unknown=seen.unknown)
+            return RecordAnswer("nothing", unknown=seen.unknown)
         with self._place.together(), self._place.store.write() as writer:
             current = seen if self._is_current(seen) else self.look(seen.made)
             return self._recorded(writer, current)
 
-    def _recorded(self, writer: Writer, seen: Seen) -> TakeAnswer:
+    def _recorded(self, writer: Writer, seen: Seen) -> RecordAnswer:
         if seen.planned is None:
-            return TakeAnswer("nothing", unknown=seen.unknown)
+            return RecordAnswer("nothing", unknown=seen.unknown)
         plan, flawed = seen.planned
         request = CommitRequest(seen.made.holder, seen.changeset, self._place.files.root)
         verdict = _too_late(seen.made.late) if seen.made.late else self._verdict(writer, request, plan, flawed)
         answer = self._record(writer, request, plan, verdict)
         notices = (*answer.notices, *self._told(writer, request.holder, plan))
         self._examine_later(seen, plan)
-        taken = TakeAnswer("recorded", answer.regions, notices, sequence=answer.sequence, unknown=seen.unknown)
+        taken = RecordAnswer("recorded", answer.regions, notices, sequence=answer.sequence, unknown=seen.unknown)
         if isinstance(verdict, Admitted):
             return taken
         review = self.await_review(request, plan, verdict)
@@ -168,8 +170,8 @@ class ExternalWrites:
 
     def _examine_later(self, seen: Seen, plan: Plan) -> None:
         made = seen.made
-        if plan.crossed.is_put_off and self._put_off is not None and made.holder != OUTSIDE:
-            self._put_off.add(Unexamined(self._place.files.root, made.holder, made.before, made.intent))
+        if plan.crossed.is_put_off and self._deferred_changes is not None and made.holder != OUTSIDE:
+            self._deferred_changes.add(Unexamined(self._place.files.root, made.holder, made.before, made.intent))
 
     def _is_current(self, seen: Seen) -> bool:
         return all(self.holds(path, _hash_of(state)) for path, state in seen.now.items())
@@ -272,7 +274,7 @@ class ExternalWrites:
     ) -> Admitted | Refused:
         if request.holder == OUTSIDE:
             return Admitted(plan, (), ())
-        return self._judging.verdict(writer, request, flawed or plan)
+        return self._admission.verdict(writer, request, flawed or plan)
 
     def _record(self, writer: Writer, request: CommitRequest, plan: Plan, verdict: Admitted | Refused) -> CommitAnswer:
         admitted = Admitted(plan, (), ()) if isinstance(verdict, Refused) else verdict
@@ -291,13 +293,13 @@ class ExternalWrites:
 
     def _told(self, writer: Writer, holder: str, plan: Plan) -> list[str]:
         """Tell the holders of overwritten regions; return the notices for `holder`, which wrote them."""
-        written = self._judging.held_by_others(self._judging.writes_of(plan), holder)
-        found = by_holder((*written, *self._judging.held_whole_by_others(plan.grown, holder)), holder)
+        written = self._admission.held_by_others(self._admission.writes_of(plan), holder)
+        found = by_holder((*written, *self._admission.held_whole_by_others(plan.grown, holder)), holder)
         if not found:
             return []
         recorded, commit = writer.latest_commits(1)[0]
         for each, held in found.items():
-            self._newsroom.send([each], told_to_holder(held, commit), commit.holder)
+            self._notifications.send([each], told_to_holder(held, commit), commit.holder)
             news = writer.overtaken(each, commit.worktree)
             writer.overtake([one.once_told() for one in news if _is_said(one, recorded, held)], recorded.at)
         return [told_to_writer(held, commit) for held in found.values()]
@@ -311,7 +313,7 @@ class ExternalWrites:
             is_it = commit.holder == OUTSIDE and commit.worktree == self._place.files.root
             if is_it and now - recorded.at <= _MOMENT_SECONDS:
                 keys = leaves_of(commit.regions)
-                found = by_holder(self._judging.held_by_others(keys, holder), holder)
+                found = by_holder(self._admission.held_by_others(keys, holder), holder)
                 told += [told_to_writer(held, commit) for held in found.values()]
         return told
 

@@ -17,7 +17,7 @@ from commonhold.commits.plan import CommitRequest, Plan, Rejected
 from commonhold.commits.planning import Planner
 from commonhold.commits.read_before_write import Acquaintance, known_by
 from commonhold.commits.record import committed, refuse
-from commonhold.kernel.answers import AcquireAnswer, CommitAnswer, TakeAnswer
+from commonhold.kernel.answers import AcquireAnswer, CommitAnswer, RecordAnswer
 from commonhold.kernel.changeset import Changeset
 from commonhold.kernel.keys import Key, canonical, file_key
 from commonhold.kernel.lease import Conflict, Lease
@@ -54,18 +54,18 @@ class Proposals:
         self,
         place: WorktreeState,
         planner: Planner,
-        judging: CommitAdmission,
+        admission: CommitAdmission,
         leases: Leases,
-        taking: ExternalWrites,
+        external_writes: ExternalWrites,
         read_set: ReadSet,
         options: Options,
     ) -> None:
-        """Plan with `planner`, judge with `judging`, lease with `leases`, record with `taking`."""
+        """Plan with `planner`, judge with `admission`, lease with `leases`, record with `external_writes`."""
         self._place = place
         self._planner = planner
-        self._judging = judging
+        self._admission = admission
         self._leases = leases
-        self._taking = taking
+        self._external_writes = external_writes
         self._read_set = read_set
         self._options = options
 
@@ -132,7 +132,7 @@ class Proposals:
             answer = self._lease(request, part, purpose, granted)
             if answer is not None:
                 with self._place.store.read() as reader:
-                    return self._judging.lock_conflict(reader, request.changeset.intent, answer.conflicts)
+                    return self._admission.lock_conflict(reader, request.changeset.intent, answer.conflicts)
         return None
 
     def _lease(
@@ -158,13 +158,13 @@ class Proposals:
     def _verdict(
         self, writer: Writer, request: CommitRequest, planned: Plan | Rejected, granted: list[Lease]
     ) -> Admitted | Refused:
-        verdict = self._judging.verdict(writer, request, planned)
+        verdict = self._admission.verdict(writer, request, planned)
         if not isinstance(verdict, Refused) or verdict.code not in _TO_BE_LEASED or verdict.next.call != "acquire":
             return verdict
         keys = [canonical(str(key)) for key in verdict.next.arguments["keys"]]  # type: ignore[attr-defined]
         if denied := self._lease(request, keys, HELD_FOR_TURN, granted):
             return replace(verdict, conflicts=denied.conflicts, why=f"{verdict.why}; {_held(denied.conflicts)}")
-        return self._judging.verdict(writer, request, planned)
+        return self._admission.verdict(writer, request, planned)
 
     def _shown(self, writer: Writer, answer: CommitAnswer, since: int) -> None:
         """Record that the agent has read the regions that a refusal shows whole."""
@@ -202,7 +202,7 @@ class Proposals:
         known = next((each for each in reader.presences(root) if each.holder == holder), None)
         return replace(known or Presence(holder, root, "", "", wall, wall), seen_at=wall, is_at_rest=False)
 
-    def settle(self, holder: str, call: str, paths: Collection[str] = ()) -> TakeAnswer | None:
+    def finish(self, holder: str, call: str, paths: Collection[str] = ()) -> RecordAnswer | None:
         """Record the results of a call's proposals (of those for `paths`, if calls have no names).
 
         Return None if it has none: there never were any, or they are settled already.
@@ -212,16 +212,16 @@ class Proposals:
         if not meant:
             return None
         answer = self._settled(holder, meant)
-        gone = tuple(filter(None, map(self._taking.overwritten, meant)))
+        gone = tuple(filter(None, map(self._external_writes.overwritten, meant)))
         return replace(answer, notices=answer.notices + gone)
 
-    def rest(self, holder: str) -> TakeAnswer:
+    def end_turn(self, holder: str) -> RecordAnswer:
         """End the session's turn: record the results of all its proposals, and release the leases taken for them."""
-        answer = self.settle_all(holder)
+        answer = self.finish_all(holder)
         self._let_go(holder, [lease for lease in self._leases.live(holder=holder) if lease.acquisition_id in OURS])
         return answer
 
-    def settle_all(self, holder: str) -> TakeAnswer:
+    def finish_all(self, holder: str) -> RecordAnswer:
         """Record the results of all the session's proposals."""
         return self._settled(holder, self._of(holder))
 
@@ -234,7 +234,7 @@ class Proposals:
         known = [Sighting(key, was, since) for key, was, since in before if was is not None]
         with self._place.store.write() as writer:
             writer.see(OUTSIDE, self._place.files.root, known, self._place.clock.now().wall)
-        self.settle_all(holder)
+        self.finish_all(holder)
 
     def overdue(self) -> tuple[Proposal, ...]:
         """Return proposals of any session whose write slot has ended without a report that they were carried out."""
@@ -244,15 +244,15 @@ class Proposals:
         live = {lease.id for lease in self._leases.live()}
         return tuple(each for each in waiting if each.slot not in live)
 
-    def settle_overdue(self) -> list[Proposal]:
+    def finish_overdue(self) -> list[Proposal]:
         """Record unreported writes of tools whose slots have ended.
 
         Return the proposals that are still overdue: the tool may first be asking a person for permission.
         """
         left = []
         for each in self.overdue():
-            if self._taking.is_as_foretold(each):
-                self._recorded([each], [self._taking.look(self._taking.late(each))])
+            if self._external_writes.is_as_foretold(each):
+                self._recorded([each], [self._external_writes.look(self._external_writes.late(each))])
             else:
                 left.append(each)
         return left
@@ -269,18 +269,18 @@ class Proposals:
     def _of(self, holder: str) -> list[Proposal]:
         return [each for each in self._waiting() if each.holder == holder]
 
-    def _settled(self, holder: str, proposals: Sequence[Proposal]) -> TakeAnswer:
+    def _settled(self, holder: str, proposals: Sequence[Proposal]) -> RecordAnswer:
         if not proposals:
-            return TakeAnswer("nothing")
-        if not all(map(self._taking.is_as_foretold, proposals)):
-            self.settle_overdue()  # so that another session's late write is not credited to this one
+            return RecordAnswer("nothing")
+        if not all(map(self._external_writes.is_as_foretold, proposals)):
+            self.finish_overdue()  # so that another session's late write is not credited to this one
         live = {lease.id for lease in self._leases.live(holder=holder)}
         late = [each for each in proposals if each.slot not in live]
-        overtaken = [each for each in proposals if each.slot in live and self._taking.is_overtaken(each)]
+        overtaken = [each for each in proposals if each.slot in live and self._external_writes.is_overtaken(each)]
         in_time = {each.path: each.before for each in proposals if each not in late and each not in overtaken}
         made = [Made(holder, in_time, proposals[0].intent)]
-        made += [*map(self._taking.overtaken, overtaken), *map(self._taking.late, late)]
-        seen = [self._taking.look(each) for each in made]
+        made += [*map(self._external_writes.overtaken, overtaken), *map(self._external_writes.late, late)]
+        seen = [self._external_writes.look(each) for each in made]
         with self._place.together():
             answer = self._recorded(proposals, seen)
             if answer is not None:
@@ -290,7 +290,7 @@ class Proposals:
                 return answer
         return self._settled(holder, [each for each in self._of(holder) if each in proposals])
 
-    def _recorded(self, proposals: Sequence[Proposal], seen: Iterable[Seen]) -> TakeAnswer | None:
+    def _recorded(self, proposals: Sequence[Proposal], seen: Iterable[Seen]) -> RecordAnswer | None:
         """Record the results of proposals, and delete these; return None if some are deleted already.
 
         Two callers may settle the same one: a hook runs twice, or another session finds a late write.
@@ -299,7 +299,7 @@ class Proposals:
             waiting = self._waiting()
             if not all(each in waiting for each in proposals):
                 return None
-            answer = max(map(self._taking.record, seen), key=lambda each: _BY_GRAVITY.index(each.outcome))
+            answer = max(map(self._external_writes.record, seen), key=lambda each: _BY_GRAVITY.index(each.outcome))
             self.withdraw(proposals)
             return answer
 

@@ -16,7 +16,7 @@ from langgraph.prebuilt.tool_node import ToolCallRequest
 from langgraph.runtime import ExecutionInfo, Runtime
 from langgraph.types import Command
 
-from commonhold.agents.hook_events import Patched, Wish
+from commonhold.agents.hook_events import IntendedWrite, Patched
 from commonhold.client.async_opening import open_async
 from commonhold.client.opening import Choices
 from commonhold.config import load_settings
@@ -111,7 +111,7 @@ class CommonholdMiddleware(AgentMiddleware[CommonholdState, Any, Any]):
                 if (inside := self._concern(hold.root, path)) is not None:
                     Desk(hold, self._views).look(inside)
 
-    def _write(self, wishes: Sequence[Wish], request: ToolCallRequest) -> ToolMessage | None:
+    def _write(self, wishes: Sequence[IntendedWrite], request: ToolCallRequest) -> ToolMessage | None:
         with self._sessions.of(self._name(request)) as hold:
             ours = [found for wish in wishes if (found := self._placed(hold.root, wish))]
             if not ours:
@@ -121,7 +121,7 @@ class CommonholdMiddleware(AgentMiddleware[CommonholdState, Any, Any]):
             told = Desk(hold, self._views).carry_out(ours, self._intent(request.state))
         return _error(request, told.text) if told.is_refused else _message(request, told.text)
 
-    def _placed(self, root: str, wish: Wish) -> Wish | None:
+    def _placed(self, root: str, wish: IntendedWrite) -> IntendedWrite | None:
         """Return the wish with its paths from the root; None if it does not concern us."""
         path = self._concern(root, wish.path)
         if path is None:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from commonhold.agents.hook_events import Removed, Swap, Whole, Wish
+from commonhold.agents.hook_events import IntendedWrite, Removed, Swap, Whole
 
 Arguments = Mapping[str, Any]
 
@@ -13,7 +13,7 @@ Arguments = Mapping[str, Any]
 class Writes:
     """The tool writes files. A commit makes its writes instead; the tool itself does not run."""
 
-    wishes: Callable[[Arguments], Sequence[Wish]]
+    wishes: Callable[[Arguments], Sequence[IntendedWrite]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,16 +38,16 @@ def _path(given: Arguments) -> str:
     return str(given["file_path"] if "file_path" in given else given["path"])
 
 
-def _swap(given: Arguments) -> Sequence[Wish]:
+def _swap(given: Arguments) -> Sequence[IntendedWrite]:
     everywhere = bool(given.get("replace_all"))
     return (Swap(_path(given), given["old_string"], given["new_string"], everywhere),)
 
 
-def _whole(given: Arguments) -> Sequence[Wish]:
+def _whole(given: Arguments) -> Sequence[IntendedWrite]:
     return (Whole(_path(given), given["content"] if "content" in given else given["text"]),)
 
 
-def _removed(given: Arguments) -> Sequence[Wish]:
+def _removed(given: Arguments) -> Sequence[IntendedWrite]:
     return (Removed(_path(given)),)
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from commonhold.agents.edits.intended_writes import results
-from commonhold.agents.hook_events import Unclear, Wish, is_about
+from commonhold.agents.hook_events import IntendedWrite, Unclear, is_about
 from commonhold.client.session import Commonhold
 from commonhold.code.regions.region import hash_bytes
 from commonhold.commits.whole_files import made_to_hold
@@ -36,7 +36,7 @@ class Desk:
     hold: Commonhold
     views: Views
 
-    def carry_out(self, wishes: Sequence[Wish], intent: str) -> Told:
+    def carry_out(self, wishes: Sequence[IntendedWrite], intent: str) -> Told:
         """Make all of the writes, or none and return why. The agent must have read a file before it changes it."""
         views: dict[str, View] = {}
         for path in is_about(wishes):
@@ -56,9 +56,9 @@ class Desk:
         return self._told(self.hold.commit(Changeset(edits, intent)), views, after)
 
     def look(self, path: str) -> None:
-        """Record that the agent is about to see a file. Raises what `saw` raises."""
+        """Record that the agent is about to see a file. Raises as `record_read`."""
         if Path(self.hold.root, path).is_file():
-            self.hold.saw(f"file:{path}")
+            self.hold.record_read(f"file:{path}")
             self.views.read(self.hold.holder, path)
 
     def _view(self, path: str) -> View | None:
@@ -68,7 +68,7 @@ class Desk:
         known = self.views.get(self.hold.holder, path)
         if known is not None:
             return known
-        (seen,) = self.hold.seen(f"file:{path}")
+        (seen,) = self.hold.last_read(f"file:{path}")
         content = None if seen.hash is None else self._kept(seen.hash)
         return None if content is None else View(path, seen.hash, content)
 

@@ -19,9 +19,11 @@ _log: Final = Log(__name__)
 class Examining:
     """Has another process read the files first, then examines in a thread: the daemon serves meanwhile."""
 
-    def __init__(self, put_off: DeferredChanges, indexing: Indexing, service_at: Callable[[str], Service]) -> None:
-        """Examine the working trees in `put_off`; `service_at` returns the holderless service for a root."""
-        self._put_off = put_off
+    def __init__(
+        self, deferred_changes: DeferredChanges, indexing: Indexing, service_at: Callable[[str], Service]
+    ) -> None:
+        """Examine the working trees in `deferred_changes`; `service_at` returns the holderless service for a root."""
+        self._deferred_changes = deferred_changes
         self._indexing = indexing
         self._service_at = service_at
         self._service: Service | None = None
@@ -37,7 +39,7 @@ class Examining:
     @property
     def is_idle(self) -> bool:
         """Whether there is nothing to examine."""
-        return self._thread is None and not self._put_off.roots
+        return self._thread is None and not self._deferred_changes.roots
 
     def look(self, now: float) -> None:
         """Request the reading of files for waiting examinations, and start one whose files have been read."""
@@ -47,11 +49,11 @@ class Examining:
             self._service = self._thread = None
         if now < self._not_before:
             return
-        for root in self._put_off.roots:
+        for root in self._deferred_changes.roots:
             if root not in self._asked:
                 self._asked.add(root)
                 self._indexing.begin(root)
-        ready = next((root for root in self._put_off.roots if not self._indexing.is_reading(root)), None)
+        ready = next((root for root in self._deferred_changes.roots if not self._indexing.is_reading(root)), None)
         if ready is not None:
             self._asked.discard(ready)
             self._begin(ready, now)
@@ -60,7 +62,7 @@ class Examining:
         try:
             self._service = self._service_at(root)
         except (CommonholdError, OSError):  # the tree was removed, or its settings cannot be used
-            self._put_off.take(root)
+            self._deferred_changes.take(root)
             return
         self._not_before = now + PAUSE_SECONDS
         self._thread = threading.Thread(
@@ -72,7 +74,7 @@ class Examining:
 def _examine(service: Service, root: str) -> None:
     with correlated():
         try:
-            service.examine_put_off()
+            service.examine_deferred()
         except CommonholdError as fault:
             _log.warning("recorded changes not examined", root=root, code=fault.code, message=fault.message)
         except Exception as fault:  # noqa: BLE001 - a defect of ours must not end the daemon

@@ -83,7 +83,7 @@ class Lifetime:
         self._in_process = InProcess(self._services, self._desk)
         begins_at = time.monotonic() + times.index_after_seconds if self._settings.index == "on" else None
         self._indexing = Indexing(repository.root, self._settings.max_file_bytes, begins_at)
-        self._examining = Examining(self._services.put_off, self._indexing, self._service_at)
+        self._examining = Examining(self._services.deferred_changes, self._indexing, self._service_at)
         self._door = Door(repository, self._loop.wake, knocked, self._in_process.find_channel)
 
     def end(self) -> None:

@@ -55,7 +55,7 @@ class _Known:
         """Let the next answer of the service say why newer settings do not apply, once for each reason."""
         if fault.message != self.told:
             self.told = fault.message
-            self.service.tell(f"{fault.message}; until that is fixed, the previous settings apply")
+            self.service.add_notice(f"{fault.message}; until that is fixed, the previous settings apply")
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +85,7 @@ class Services:
         self._planners: Planners | None = None
         self._turns = Turns(is_complete=True)
         self._signs = Heartbeats()
-        self.put_off = DeferredChanges()
+        self.deferred_changes = DeferredChanges()
         self._repository = repository
         self._store = store
         self._known: dict[Hello, _Known] = {}
@@ -147,7 +147,7 @@ class Services:
             )
         see = partial(self._see, found, settings)
         plans_of = partial(self._plans_of, found, settings, hello.umask)
-        shared = Shared(self._store, see, plans_of, self._turns, self._signs, self.put_off)
+        shared = Shared(self._store, see, plans_of, self._turns, self._signs, self.deferred_changes)
         service = compose(found, settings, agent=hello.agent, umask=hello.umask, shared=shared)
         self._made.append(_Known(found.root, settings, service))
         return self._made[-1]

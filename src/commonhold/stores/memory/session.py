@@ -221,7 +221,7 @@ class MemorySession(Indexed):
         """Record that a session is at work."""
         self._set(self._presences, (presence.holder, presence.worktree), presence)
 
-    def depart(self, holder: str, worktree: str) -> None:
+    def end_session(self, holder: str, worktree: str) -> None:
         """Forget that a session is at work."""
         if (holder, worktree) in self._presences:
             self._drop(self._presences, (holder, worktree))

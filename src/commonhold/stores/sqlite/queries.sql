@@ -263,7 +263,7 @@ SELECT body FROM presences WHERE worktree = ? ORDER BY holder;
 -- Keep that a session is at work.
 INSERT OR REPLACE INTO presences (holder, worktree, body) VALUES (?, ?, ?);
 
--- name: depart
+-- name: end_session
 -- A session is at work no more.
 DELETE FROM presences WHERE holder = ? AND worktree = ?;
 

@@ -347,9 +347,9 @@ class SqliteSession:
         """Record that a session is at work."""
         self._run("attend", presence.holder, presence.worktree, codec.encode(presence).decode())
 
-    def depart(self, holder: str, worktree: str) -> None:
+    def end_session(self, holder: str, worktree: str) -> None:
         """Forget that a session is at work."""
-        self._run("depart", holder, worktree)
+        self._run("end_session", holder, worktree)
 
     def messages(self, holder: str, worktree: str) -> tuple[Message, ...]:
         """The messages that wait for a session in a working tree."""

@@ -164,21 +164,21 @@ class LeaseConformance(Conformance):
         rig.advance(0.6 * TTL)
         one.lease("account:4")
         rig.advance(0.6 * TTL)
-        two.show()
+        two.heartbeat()
         assert one.holders() == ["one", "one", "one"]
 
     def test_many_that_expire_at_once_are_ended_by_and_by(self, rig: Rig) -> None:
         one, two, three = self.callers(rig, "one", "two", "three")
         held = [one.lease(f"account:{number}") for number in range(3 * ENDED_BESIDE)]
         rig.advance(TTL + 1)
-        two.show()
+        two.heartbeat()
         assert len(two.events(LeaseExpired)) == ENDED_BESIDE
         granted = three.lease("account:0", f"account:{len(held) - 1}")  # it does not wait for keys that it needs
         assert granted.fence > held[-1].fence
         assert len(three.events(LeaseExpired)) <= 2 * ENDED_BESIDE + 1
         assert isinstance(one.renew(held[-2], TTL), NotHeld)
         while three.has_expired():
-            two.show()
+            two.heartbeat()
         assert three.leases() == (granted,)
         ended = [event.lease_id for event in three.events(LeaseExpired)]
         assert sorted(ended) == sorted(lease.id for lease in held)
@@ -189,7 +189,7 @@ class LeaseConformance(Conformance):
         rig.advance(TTL - PATIENCE / 2)
         waiting = two.wait(held[-1].keys[0])
         rig.advance(PATIENCE * 3 / 4)
-        three.show()
+        three.heartbeat()
         assert waiting.id in {lease.id for lease in three.leases()}
         assert not three.line()
 
@@ -197,14 +197,14 @@ class LeaseConformance(Conformance):
         (one,) = self.callers(rig, "one")
         lease = one.lease(KEY)
         longer = expect(Renewed, one.renew(lease, 10 * TTL)).lease
-        one.show()
+        one.heartbeat()
         assert one.leases() == (longer,)
 
     def test_a_sign_of_life_gives_what_the_last_renewal_gave(self, rig: Rig) -> None:
         one, two = self.callers(rig, "one", "two")
         lease = one.lease(KEY)
         one.renew(lease, TTL / 10)
-        one.show()
+        one.heartbeat()
         rig.advance(TTL / 5)
         two.lease(KEY)
 

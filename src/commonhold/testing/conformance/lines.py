@@ -81,7 +81,7 @@ class LineConformance(Conformance):
         rig.advance(TTL - PATIENCE / 2)
         two.wait(KEY)
         rig.advance(PATIENCE / 2 + 1)
-        three.show()
+        three.heartbeat()
         assert three.holders() == ["two"]
 
     def test_the_line_is_served_when_a_lease_is_broken(self, rig: Rig) -> None:
@@ -105,7 +105,7 @@ class LineConformance(Conformance):
         waiter = two.wait(KEY)
         for _ in range(3):
             rig.advance(0.6 * PATIENCE)
-            one.show()
+            one.heartbeat()
             assert expect(Queued, two.again(waiter)).waiter.number == waiter.number
         one.release(lease)
         assert two.holders() == ["two"]
@@ -169,7 +169,7 @@ class LineConformance(Conformance):
         two.wait(KEY)
         one.release(lease)
         rig.advance(0.6 * PATIENCE)
-        two.show()
+        two.heartbeat()
         rig.advance(0.6 * PATIENCE)
         one.lease(KEY)
 

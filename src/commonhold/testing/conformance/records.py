@@ -3,7 +3,7 @@
 
 from commonhold.kernel.events import LeaseGranted, LeaseReleased, LeaseRenewed
 from commonhold.kernel.lease import Base
-from commonhold.kernel.partial_work import Left
+from commonhold.kernel.partial_work import UnfinishedChange
 from commonhold.kernel.ports import LeaseView
 from commonhold.kernel.projection import State, fold
 from commonhold.testing.conformance.rig import PATIENCE, SHARED, TTL, Caller, Conformance, Rig, whole_log
@@ -109,7 +109,7 @@ def _tell_a_long_story(rig: Rig, one: Caller, two: Caller, three: Caller) -> Non
     one.put("user:2", "x", 0)
     one.put("user:2", None, one.version("user:2").version)
     one.break_lease(broken)
-    one.leave(broken, Left("file:b.py", "h0", "h1"))
+    one.leave(broken, UnfinishedChange("file:b.py", "h0", "h1"))
     rig.advance(0.6 * PATIENCE)
     two.again(first)
     rig.advance(0.6 * PATIENCE)
@@ -118,7 +118,7 @@ def _tell_a_long_story(rig: Rig, one: Caller, two: Caller, three: Caller) -> Non
     one.hand_over(one.lease("file:c.py"), "two")
     three.release(three.wait("file:c.py"))
     rig.advance(TTL + 1)
-    one.leave(expiring, Left("file:a.py", None, "h2"))
+    one.leave(expiring, UnfinishedChange("file:a.py", None, "h2"))
     one.review(broken)
     two.break_lease(one.lease("account:8", bases=(Base("account:8", None),)))
     one.lease("account:9")

@@ -42,7 +42,7 @@ class RequestConformance(Conformance):
         )
         answers = [one.run(command, f"request-{number}") for number, command in enumerate(commands)]
         rig.advance(TTL + 1)
-        two.show()
+        two.heartbeat()
         before = len(one.log())
         (later,) = self.callers(rig, "one")
         for number, command in enumerate(commands):

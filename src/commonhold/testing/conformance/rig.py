@@ -23,7 +23,7 @@ from commonhold.kernel.keys import canonical
 from commonhold.kernel.lease import Base, Lease, Waiter
 from commonhold.kernel.modes import Mode
 from commonhold.kernel.outcomes import Granted, Outcome, Queued
-from commonhold.kernel.partial_work import Left
+from commonhold.kernel.partial_work import UnfinishedChange
 from commonhold.kernel.ports import LeaseView, Once, Registry
 from commonhold.kernel.values import Version
 
@@ -142,7 +142,7 @@ class Caller:
         """Give a key a value."""
         return self.run(Put(canonical(key), self.name, text, version, **rest))
 
-    def leave(self, lease: Lease, *changes: Left) -> Outcome:
+    def leave(self, lease: Lease, *changes: UnfinishedChange) -> Outcome:
         """Record the changes made under a lost lease, for its holder."""
         return self.run(RecordPartialWork(lease.id, lease.holder, changes))
 
@@ -150,7 +150,7 @@ class Caller:
         """Close a partial work."""
         return self.run(Review(lease.id, self.name, note))
 
-    def show(self) -> None:
+    def heartbeat(self) -> None:
         """Show a sign of life."""
         self.run(Heartbeat(self.name))
 

@@ -121,7 +121,7 @@ class SlotConformance(Conformance):
         rig.advance(TTL / 2 - PATIENCE / 2)
         three.wait(KEY, slots=2)
         rig.advance(PATIENCE / 2 + 1)
-        two.show()
+        two.heartbeat()
         assert (two.holders(), [each.slot for each in two.leases()]) == (["two", "three"], [2, 1])
 
     def test_a_slot_that_is_taken_by_force_goes_to_the_next(self, rig: Rig) -> None:

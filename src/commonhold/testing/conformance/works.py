@@ -4,12 +4,12 @@
 from commonhold.kernel.events import WorkLeft, WorkReviewed
 from commonhold.kernel.lease import Base, Lease
 from commonhold.kernel.outcomes import Acknowledged, NothingLeft
-from commonhold.kernel.partial_work import Left, PartialWork
+from commonhold.kernel.partial_work import PartialWork, UnfinishedChange
 from commonhold.testing.conformance.rig import TTL, Caller, Conformance, Rig, expect
 
 KEY = "file:a.py"
 BASES = (Base(KEY, "h0"),)
-CHANGE = Left(KEY, "h0", "h1")
+CHANGE = UnfinishedChange(KEY, "h0", "h1")
 
 
 def lost(caller: Caller) -> tuple[Lease, ...]:
@@ -31,7 +31,7 @@ class WorkConformance(Conformance):
         one, two = self.callers(rig, "one", "two")
         lease = one.lease(KEY, bases=BASES)
         rig.advance(TTL + 1)
-        two.show()
+        two.heartbeat()
         assert lost(two) == (lease,)
         assert expect(Acknowledged, two.leave(lease, CHANGE)).work is None
         (work,) = works(two)
@@ -78,7 +78,7 @@ class WorkConformance(Conformance):
         leases = [one.lease(f"file:{name}.py", bases=(Base(f"file:{name}.py", None),)) for name in "cab"]
         for lease in leases:
             two.break_lease(lease)
-            two.leave(lease, Left(lease.keys[0], None, "h1"))
+            two.leave(lease, UnfinishedChange(lease.keys[0], None, "h1"))
         assert [work.lease_id for work in works(two)] == [lease.id for lease in leases]
 
     def test_looking_for_the_work_of_a_lost_holder_is_no_sign_of_its_life(self, rig: Rig) -> None:
@@ -100,6 +100,6 @@ class WorkConformance(Conformance):
                 two.break_lease(lease)
                 assert lost(two) == (lease,)
                 if is_looked_for:
-                    two.leave(lease, Left(KEY, "h0", text))
+                    two.leave(lease, UnfinishedChange(KEY, "h0", text))
         (work,) = works(two)
-        assert work.changes == (Left(KEY, "h0", "h2"),)
+        assert work.changes == (UnfinishedChange(KEY, "h0", "h2"),)

@@ -15,6 +15,7 @@ from commonhold.agents.hook_events import (
     Deleting,
     Ends,
     Hunk,
+    IntendedWrite,
     Manner,
     Part,
     Patched,
@@ -22,7 +23,6 @@ from commonhold.agents.hook_events import (
     Swap,
     Unclear,
     Whole,
-    Wish,
 )
 from commonhold.agents.patches import read_patch
 
@@ -96,7 +96,7 @@ def test_a_swap_is_foretold_in_the_manner_of_its_tool(
         (CellEdit("f", "", "x"), b'{"cells": [{}]}', "no cell was named"),
     ],
 )
-def test_what_cannot_be_foretold_is_unclear(wish: Wish, content: bytes | None, why: str) -> None:
+def test_what_cannot_be_foretold_is_unclear(wish: IntendedWrite, content: bytes | None, why: str) -> None:
     unclear = result(wish, content)
     assert isinstance(unclear, Unclear)
     assert why in unclear.why
@@ -235,7 +235,7 @@ def test_a_file_of_crlf_stays_one(head: str, middle: str, tail: str, new: str, m
     assert result(wish, plain.replace("\n", "\r\n").encode()) == expected.replace(b"\n", b"\r\n")
 
 
-wishes: st.SearchStrategy[Wish] = st.one_of(
+wishes: st.SearchStrategy[IntendedWrite] = st.one_of(
     st.builds(
         Swap, st.just("f"), st.text("ab\n", max_size=3), st.text(max_size=3), st.booleans(), st.sampled_from(MANNERS)
     ),
@@ -255,7 +255,7 @@ wishes: st.SearchStrategy[Wish] = st.one_of(
 
 
 @given(wishes, st.none() | st.binary(max_size=20) | texts.map(str.encode))
-def test_any_wish_of_any_file_is_foretold_or_unclear(wish: Wish, content: bytes | None) -> None:
+def test_any_wish_of_any_file_is_foretold_or_unclear(wish: IntendedWrite, content: bytes | None) -> None:
     after = result(wish, content)
     assert after is None or isinstance(after, bytes | Unclear)
     assert results([wish], {"f": content}.get) == (after if isinstance(after, Unclear) else {"f": after})
@@ -263,7 +263,7 @@ def test_any_wish_of_any_file_is_foretold_or_unclear(wish: Wish, content: bytes 
 
 def test_wishes_are_done_one_after_the_other() -> None:
     files = {"a": b"one\n", "gone": b""}
-    asked: list[Wish] = [
+    asked: list[IntendedWrite] = [
         Swap("a", "one", "two"),
         Swap("a", "two", "three"),
         Patched("a", (Hunk(("three",), ("four",)),), "b"),

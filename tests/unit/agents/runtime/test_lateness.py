@@ -11,10 +11,10 @@ from commonhold.agents.hook_events import (
     AboutToRun,
     Caller,
     Happening,
+    IntendedWrite,
     Removed,
     Swap,
     Whole,
-    Wish,
 )
 from commonhold.agents.registry import AGENTS
 from commonhold.agents.runtime.calls_seen import CallsSeen
@@ -25,14 +25,14 @@ WHO = Caller("claude", "one")
 BIG = "x" * LARGE_BYTES
 
 
-def edit(folder: Path, *wishes: Wish) -> AboutToEdit:
+def edit(folder: Path, *wishes: IntendedWrite) -> AboutToEdit:
     return AboutToEdit(WHO, str(folder), "c", "Edit", wishes)
 
 
 @pytest.mark.parametrize(
     "wish", [Swap("big.py", "a", "b"), Removed("big.py"), Whole("big.py", "a"), Whole("new.py", BIG)], ids=repr
 )
-def test_a_large_file_is_named_and_left_to_a_command(tmp_path: Path, wish: Wish) -> None:
+def test_a_large_file_is_named_and_left_to_a_command(tmp_path: Path, wish: IntendedWrite) -> None:
     (tmp_path / "big.py").write_text(BIG, encoding="utf-8")
     told = why_late(edit(tmp_path, Swap("small.py", "a", "b"), wish), 25.0)
     assert told.startswith(f"it was not decided within 25 seconds, since what a change of {wish.path} means takes")

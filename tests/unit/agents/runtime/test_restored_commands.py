@@ -97,7 +97,7 @@ def test_what_another_has_committed_meanwhile_stays_its_own(home: House) -> None
         was = hash_bytes(b"b = 1\n")
         other.read("file:b.py")
         home.write("b.py", "b = 2\n")
-        other.take({"b.py": was})
+        other.record_external_writes({"b.py": was})
     home.write("a.py", "a = 2\n")
     assert Daemon(home).end(ticket) == ""
     assert credited(home) == [(TWO, ["b.py"]), (ONE, ["a.py"])]
@@ -131,7 +131,7 @@ def test_what_the_next_daemon_is_to_notice_is_credited_first(home: House) -> Non
     after = Daemon(home)
     after.shells.settle_restored(str(home.root))
     with home.service(None) as service:
-        service.notice(None)
+        service.record_external_changes(None)
     home.write("b.py", "b = 2\n")
     assert after.end(ticket) == ""
     assert credited(home) == [(ONE, ["a.py"]), (ONE, ["b.py"])]

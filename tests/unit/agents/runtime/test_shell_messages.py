@@ -1,7 +1,7 @@
 """What is told of a shell command."""
 
 from commonhold.agents.runtime.shell_messages import Outcome, held_by_others, report
-from commonhold.kernel.answers import TakeAnswer
+from commonhold.kernel.answers import RecordAnswer
 from commonhold.kernel.refusals import Refusal
 from commonhold.shell.held_paths import Holding
 
@@ -34,7 +34,7 @@ def test_what_is_just_being_written_is_no_matter_of_minutes() -> None:
 
 
 def test_what_a_command_was_kept_from_is_said_each_time_it_fails_and_only_then() -> None:
-    nothing = TakeAnswer("nothing")
+    nothing = RecordAnswer("nothing")
     for _ in range(2):
         assert "for at most 9 min more" in report(Outcome(1, nothing), [held("a")], NOW)
     for status in (0, 126, 127, 130, 192):
@@ -45,7 +45,7 @@ def test_what_a_command_was_kept_from_is_said_each_time_it_fails_and_only_then()
 
 def test_what_a_command_breaks_of_its_own_is_for_review_alone() -> None:
     def told(code: Refusal) -> str:
-        taken = TakeAnswer("unadmitted", code=code, why="why", review="found-1")
+        taken = RecordAnswer("unadmitted", code=code, why="why", review="found-1")
         return report(Outcome(0, taken), [held("a")], NOW)
 
     assert told(Refusal.REQUIRE_ADDITIONAL_LOCKS) == ""
@@ -54,5 +54,5 @@ def test_what_a_command_breaks_of_its_own_is_for_review_alone() -> None:
 
 def test_what_was_written_over_is_told_with_one_next_step() -> None:
     notice = "bob holds file:a, and is told that you overwrote it; the old text is kept; restore it with `…`"
-    taken = TakeAnswer("unadmitted", notices=(notice,), code=Refusal.LOCK_CONFLICT, why="x", review="found-1")
+    taken = RecordAnswer("unadmitted", notices=(notice,), code=Refusal.LOCK_CONFLICT, why="x", review="found-1")
     assert report(Outcome(0, taken), [], NOW) == f"{notice}\nit is left as it is, and waits for review (found-1)"

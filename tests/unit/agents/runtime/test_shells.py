@@ -177,7 +177,7 @@ def test_what_could_not_be_recorded_on_a_full_disk_is_recorded_later(
         ticket = running.shells.begin(told)["ticket"]
         running.home.write("b.py", "b = 1\n")
         with monkeypatch.context() as full:
-            full.setattr(Commonhold, "take", _full_disk)
+            full.setattr(Commonhold, "record_external_writes", _full_disk)
             with pytest.raises(StoreError, match="full"):
                 running.shells.end({"ticket": ticket, "status": 0})
     running.shells.reap()

@@ -11,12 +11,12 @@ from commonhold.kernel.answers import (
     CommitAnswer,
     LeaseAnswer,
     MergedRegion,
-    Needed,
     Next,
     Obstacle,
     RegionHash,
     Repair,
     RepairRegion,
+    RequiredEdit,
     Unmerged,
 )
 from commonhold.kernel.clock import Deadline
@@ -42,7 +42,7 @@ ANSWERS = [
     CommitAnswer(
         "refused",
         Refusal.REGION_CHANGED,
-        required=(Needed("k", "w", "a:1"),),
+        required=(RequiredEdit("k", "w", "a:1"),),
         repair=Repair((RepairRegion("k", "h", "t\n"),), (Unmerged("k", (Obstacle("GATE", "w"),)),)),
         sequence=3,
     ),

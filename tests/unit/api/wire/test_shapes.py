@@ -12,7 +12,6 @@ from commonhold.kernel.answers import (
     CommitAnswer,
     LeaseAnswer,
     MergedRegion,
-    Needed,
     Next,
     NoteQuote,
     Obstacle,
@@ -22,6 +21,7 @@ from commonhold.kernel.answers import (
     RegionText,
     Repair,
     RepairRegion,
+    RequiredEdit,
     ReviewAnswer,
     Unmerged,
     WaiveAnswer,
@@ -33,7 +33,7 @@ from commonhold.kernel.keys import Kind
 from commonhold.kernel.lease import Conflict, Lease, Waiter, Wish
 from commonhold.kernel.modes import Mode
 from commonhold.kernel.obligations import Debt
-from commonhold.kernel.partial_work import Left, PartialWork
+from commonhold.kernel.partial_work import PartialWork, UnfinishedChange
 from commonhold.kernel.pictures import Change, Status, Who
 from commonhold.kernel.presence import Presence
 from commonhold.kernel.refusals import Refusal
@@ -73,7 +73,7 @@ WAITER_SHAPE = {
     "expires_at": "1970-01-01T00:00:01.500Z",
     "replaces": "l1",
 }
-WORK = PartialWork("l1", "one", "mend", "/w", (Left("file:a.py", "old", None),), 1.5)
+WORK = PartialWork("l1", "one", "mend", "/w", (UnfinishedChange("file:a.py", "old", None),), 1.5)
 DEBT_SHAPE = {
     "key": "k",
     "holder": "one",
@@ -204,7 +204,7 @@ def test_commit() -> None:
         "refused",
         Refusal.REGION_CHANGED,
         "why",
-        required=(Needed("k", "w", "a.py:1"),),
+        required=(RequiredEdit("k", "w", "a.py:1"),),
         conflicts=(CONFLICT,),
         repair=Repair(
             (RepairRegion("k", "h", "text", "two", "intent", "diff"),),

@@ -26,7 +26,7 @@ def lost(shop: Workshop) -> list[tuple[str, str, str]]:
 
 def delete(shop: Workshop, path: str, intent: str = "by a person") -> None:
     shop.write(path, None)
-    shop.service(None).notice([path], intent=intent)
+    shop.service(None).record_external_changes([path], intent=intent)
 
 
 def test_what_a_session_wrote_and_nobody_deleted_is_offered(shop: Workshop) -> None:
@@ -52,6 +52,6 @@ def test_what_came_back_a_session_deleted_or_git_took_away_is_not(shop: Workshop
 
 def test_what_no_session_ever_wrote_is_no_matter(shop: Workshop) -> None:
     shop.service("one").read("a.py#f")
-    shop.service("one").saw("a.py")
+    shop.service("one").record_read("a.py")
     delete(shop, "a.py")
     assert lost(shop) == []

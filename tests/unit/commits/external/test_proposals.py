@@ -31,7 +31,7 @@ def shop(tmp_path: Path) -> Iterator[Workshop]:
 
 
 def reads(hand: Hand, *keys: str) -> Hand:
-    hand.service.saw(*(keys or ("a.py",)))
+    hand.service.record_read(*(keys or ("a.py",)))
     return hand
 
 
@@ -109,7 +109,7 @@ def test_who_holds_a_region_already_need_not_lease_it_again(shop: Workshop) -> N
 def test_who_read_an_older_version_is_shown_the_new_one_and_may_then_write(shop: Workshop) -> None:
     one, two = reads(shop.hand("one")), shop.hand("two")
     two.edit({"a.py": F_OTHERWISE}, intent="ten is enough")
-    two.service.rest()
+    two.service.end_turn()
     answer = one.propose({"a.py": SOURCE.replace("return 1", "return 100")})
     assert answer.code is Refusal.REGION_CHANGED
     assert answer.why == "file:a.py#f changed since this session read it"
@@ -150,7 +150,7 @@ def test_what_went_and_came_back_is_what_was_read(shop: Workshop) -> None:
     one, two = reads(shop.hand("one")), shop.hand("two")
     two.edit({"a.py": F_OTHERWISE}, call="there")
     two.edit({"a.py": SOURCE}, call="back")
-    two.service.rest()
+    two.service.end_turn()
     assert one.propose({"a.py": SOURCE.replace("return 1", "return 5")}, blind=["a.py"]).outcome == "committed"
 
 
@@ -159,10 +159,10 @@ def test_a_class_that_was_read_covers_its_methods(shop: Workshop) -> None:
     shop.write("c.py", source)
     one, two = reads(shop.hand("one"), "c.py#C"), shop.hand("two")
     two.edit({"c.py": source.replace("return 2", "return 20")})
-    two.service.rest()
+    two.service.end_turn()
     changed = source.replace("return 2", "return 20")
     assert one.propose({"c.py": changed.replace("return 1", "return 10")}, blind=["c.py"]).outcome == "committed"
-    one.service.rest()
+    one.service.end_turn()
     answer = one.propose({"c.py": changed.replace("return 20", "return 200")}, call="other", blind=["c.py"])
     assert answer.code is Refusal.REGION_CHANGED
 
@@ -180,7 +180,7 @@ def test_what_was_shown_last_counts_not_what_was_shown_once(shop: Workshop) -> N
     two.edit({"a.py": F_OTHERWISE}, call="there")
     reads(one, "a.py#f")
     two.edit({"a.py": SOURCE}, call="back")
-    two.service.rest()
+    two.service.end_turn()
     refused_with(one, Refusal.REGION_CHANGED, {"a.py": F_OTHERWISE.replace("10", "100")}, "a.py")
 
 
@@ -205,13 +205,13 @@ def test_a_file_that_changed_between_looking_and_asking_is_shown_anew(shop: Work
 def test_what_another_edits_in_its_turn_is_refused_until_the_turn_is_over(shop: Workshop) -> None:
     one, two = shop.hand("one"), reads(shop.hand("two"))
     one.edit({"a.py": F_OTHERWISE}, intent="ten is enough")
-    two.service.saw("a.py")
+    two.service.record_read("a.py")
     refused_with(two, Refusal.LOCK_CONFLICT, {"a.py": SOURCE.replace("return 1", "return 11")})
     answer = two.propose({"a.py": SOURCE.replace("return 1", "return 11")})
     assert [(each.holder, each.held, each.task) for each in answer.conflicts] == [
         ("one", "file:a.py#f", "ten is enough")
     ]
-    one.service.rest()
+    one.service.end_turn()
     assert two.propose({"a.py": SOURCE.replace("return 1", "return 11")}).outcome == "committed"
 
 
@@ -220,7 +220,7 @@ def test_a_lease_that_was_asked_for_stands_in_the_way_and_outlasts_the_turn(shop
     lease = one.service.acquire("a.py#f").lease
     assert lease is not None
     one.edit({"a.py": F_OTHERWISE})
-    one.service.rest()
+    one.service.end_turn()
     assert [each.id for each in one.service.leases(holder="one")] == [lease.id]
     refused_with(two, Refusal.LOCK_CONFLICT, {"a.py": SOURCE.replace("return 1", "return 11")})
 
@@ -231,7 +231,7 @@ def test_leases_are_free_once_the_edit_is_done_where_the_project_says_so(tmp_pat
         one.propose({"a.py": F_OTHERWISE})
         assert "file:a.py#f" in one.leased()
         one.write()
-        one.settle()
+        one.finish_proposal()
         assert one.leased() == []
         assert two.edit({"a.py": F_OTHERWISE.replace("10", "11")}).outcome == "recorded"
 
@@ -242,7 +242,7 @@ def test_a_header_that_only_grows_is_leased_to_nobody(shop: Workshop) -> None:
     one.propose({"h.py": "import a\nimport b\nimport c\n\n\ndef f():\n    return 1\n"})
     assert [each for each in one.leased() if not each.startswith("slot:")] == []
     one.write()
-    one.settle()
+    one.finish_proposal()
     holding = two.service.acquire("h.py#@header").lease
     assert holding is not None
     assert one.propose({"h.py": "import a\nimport b\nimport c\nimport d\n\n\ndef f():\n    return 1\n"}).code is None
@@ -266,7 +266,7 @@ def test_a_header_that_loses_lines_is_leased_for_the_edit_alone(shop: Workshop) 
     one.propose({"h.py": "import a\n\n\ndef f():\n    return 10\n"})
     assert [each for each in one.leased() if not each.startswith("slot:")] == ["file:h.py#@header", "file:h.py#f"]
     one.write()
-    one.settle()
+    one.finish_proposal()
     assert one.leased() == ["file:h.py#f"]
 
 
@@ -278,7 +278,7 @@ def test_a_file_that_another_is_writing_is_not_committed_to(shop: Workshop) -> N
     answer = two.commit(changeset)
     assert (answer.code, answer.why) == (Refusal.LOCK_CONFLICT, "a.py is being written by one")
     one.write()
-    one.settle()
+    one.finish_proposal()
     assert two.commit(changeset).outcome == "committed"
     assert shop.text() == F_OTHERWISE.replace("return 2", "return 20")
 
@@ -302,7 +302,7 @@ def test_what_is_to_be_held_first_is_held_by_asking(tmp_path: Path) -> None:
         one.propose({"pay.py": "import a\nimport b\n\n\ndef pay():\n    return 1\n"})
         assert "file:pay.py#@header" in one.leased(), "even a header that only grows"
         one.write()
-        assert one.settle().outcome == "recorded"
+        assert one.finish_proposal().outcome == "recorded"
         two.service.acquire("pay.py#pay")
         refused_with(one, Refusal.LOCK_CONFLICT, {"pay.py": "import a\nimport b\n\n\ndef pay():\n    return 2\n"})
 
@@ -318,7 +318,7 @@ def test_what_a_changed_contract_requires_is_leased_and_owed(shop: Workshop) -> 
     assert [each for each in one.leased() if not each.startswith("slot:")] == ["file:c.py#price", "file:c.py#total"]
     assert any("owed by you: file:c.py#total" in each for each in answer.notices)
     one.write()
-    assert one.settle().outcome == "recorded"
+    assert one.finish_proposal().outcome == "recorded"
     assert [(each.key, each.holder) for each in one.service.status().debts] == [("file:c.py#total", "one")]
     one.edit({"c.py": NEEDS_TAX.replace("price(each)", "price(each, 0)")}, call="mended")
     assert one.service.status().debts == ()
@@ -387,7 +387,7 @@ def test_what_cannot_be_is_an_error_and_leaves_no_lease(shop: Workshop) -> None:
         one.propose({"big.txt": "x" * 100_001})
     assert caught.value.code is Code.FILE_TOO_LARGE
     assert [each for each in one.leased() if not each.startswith("slot:")] == []
-    assert one.service.settle("call").outcome == "nothing"
+    assert one.service.finish_proposal("call").outcome == "nothing"
 
 
 def test_a_proposal_of_the_same_call_takes_the_place_of_the_first(shop: Workshop) -> None:
@@ -395,6 +395,6 @@ def test_a_proposal_of_the_same_call_takes_the_place_of_the_first(shop: Workshop
     one.propose({"a.py": F_OTHERWISE})
     one.propose({"a.py": G_OTHERWISE})
     one.write()
-    assert one.settle().outcome == "recorded"
+    assert one.finish_proposal().outcome == "recorded"
     assert len(commits(one.service)) == 1
     assert [each for each in one.leased() if each.startswith("slot:")] == []

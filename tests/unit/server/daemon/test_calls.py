@@ -26,7 +26,7 @@ CALLS: list[tuple[str, tuple[Any, ...], dict[str, Any]]] = [
     ("log", (), {"after": 0, "limit": 5, "lease_id": "lease-1"}),
     ("content", ("00ff",), {}),
     ("sweep", (), {}),
-    ("saw", ("a.py", "a.py#f"), {}),
+    ("record_read", ("a.py", "a.py#f"), {}),
     ("seen", ("a.py", "a.py#f"), {}),
     ("news", (), {}),
 ]

@@ -379,10 +379,12 @@ def test_who_dies_while_a_thread_asks_for_it_leaves_no_place_in_line(
 
 def test_whoever_reads_does_not_wait_behind_those_who_plan(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
     planner, reader = room.peer("planner"), room.peer("reader")
-    go, settle = threading.Event(), planner.service.settle
-    monkeypatch.setattr(planner.service, "settle", lambda call: settle(call) if go.wait(PATIENCE_SECONDS) else None)
+    go, settle = threading.Event(), planner.service.finish_proposal
+    monkeypatch.setattr(
+        planner.service, "finish_proposal", lambda call: settle(call) if go.wait(PATIENCE_SECONDS) else None
+    )
     try:
-        room.desk.take([room.job(planner, "settle", f"call-{number}") for number in range(2 * THREADS)])
+        room.desk.take([room.job(planner, "finish_proposal", f"call-{number}") for number in range(2 * THREADS)])
         room.ask(reader, "read", "a.py#f")
         room.ask(reader, "acquire", "a.py#f")
         room.wait_for(lambda: len(reader.replies) == 2)

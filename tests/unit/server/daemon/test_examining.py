@@ -31,25 +31,25 @@ class Reads:
 class Examines:
     """A service that examines until it is told to go on."""
 
-    def __init__(self, put_off: DeferredChanges) -> None:
-        self.put_off, self.times, self.go_on = put_off, 0, threading.Event()
+    def __init__(self, deferred_changes: DeferredChanges) -> None:
+        self.deferred_changes, self.times, self.go_on = deferred_changes, 0, threading.Event()
         self.fault: CommonholdError | None = None
         self.go_on.set()
 
-    def examine_put_off(self) -> None:
+    def examine_deferred(self) -> None:
         self.times += 1
         self.go_on.wait(60)
         if self.fault:
             raise self.fault
-        self.put_off.take("/r")
+        self.deferred_changes.take("/r")
 
 
 class House:
     def __init__(self) -> None:
-        self.put_off, self.reads = DeferredChanges(), Reads()
-        self.service = Examines(self.put_off)
+        self.deferred_changes, self.reads = DeferredChanges(), Reads()
+        self.service = Examines(self.deferred_changes)
         self.missing: Exception | None = None
-        self.examining = Examining(self.put_off, cast("Indexing", self.reads), self.service_at)
+        self.examining = Examining(self.deferred_changes, cast("Indexing", self.reads), self.service_at)
 
     def service_at(self, _root: str) -> Service:
         if self.missing:
@@ -76,7 +76,7 @@ def test_without_anything_put_off_nothing_is_read(house: House) -> None:
 
 
 def test_files_are_read_before_anything_is_examined(house: House) -> None:
-    house.put_off.add(CHANGE)
+    house.deferred_changes.add(CHANGE)
     house.examining.look(1.0)
     house.examining.look(2.0)
     assert (house.reads.reading, house.service.times) == ({"/r"}, 0)
@@ -88,7 +88,7 @@ def test_files_are_read_before_anything_is_examined(house: House) -> None:
 
 def test_one_thread_examines_and_its_service_is_in_use_meanwhile(house: House) -> None:
     house.service.go_on.clear()
-    house.put_off.add(CHANGE)
+    house.deferred_changes.add(CHANGE)
     house.examining.look(1.0)
     house.reads.reading.clear()
     for now in (2.0, 20.0):
@@ -103,7 +103,7 @@ def test_one_thread_examines_and_its_service_is_in_use_meanwhile(house: House) -
 
 def test_what_failed_is_tried_again_after_a_pause(house: House, caplog: pytest.LogCaptureFixture) -> None:
     house.service.fault = StoreError(Code.STORE_BUSY, "busy", hint="repeat the call")
-    house.put_off.add(CHANGE)
+    house.deferred_changes.add(CHANGE)
     house.examining.look(1.0)
     house.reads.reading.clear()
     house.examining.look(2.0)
@@ -120,7 +120,7 @@ def test_what_failed_is_tried_again_after_a_pause(house: House, caplog: pytest.L
 
 def test_a_tree_that_was_taken_away_is_let_go(house: House) -> None:
     house.missing = OSError("gone")
-    house.put_off.add(CHANGE)
+    house.deferred_changes.add(CHANGE)
     house.examining.look(1.0)
     house.reads.reading.clear()
     house.examining.look(2.0)

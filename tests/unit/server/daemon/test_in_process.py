@@ -159,8 +159,8 @@ def test_closing_waits_for_calls_that_run(room: Room, monkeypatch: pytest.Monkey
         assert may_end.wait(PATIENCE_SECONDS)
         return "done"
 
-    monkeypatch.setattr(Service, "place", slow)
-    running = room.beside(room.session("ann").place)
+    monkeypatch.setattr(Service, "worktree_id", slow)
+    running = room.beside(room.session("ann").worktree_id)
     assert begun.wait(PATIENCE_SECONDS)
     closing = room.beside(room.calls.close)
     room.wait_until(lambda: is_refused(room))
@@ -192,31 +192,31 @@ def test_any_exception_becomes_an_error_with_a_code(
     def failing(_service: Service) -> str:
         raise fault
 
-    monkeypatch.setattr(Service, "place", failing)
+    monkeypatch.setattr(Service, "worktree_id", failing)
     with pytest.raises(kind):
-        room.session("ann").place()
+        room.session("ann").worktree_id()
 
 
 def test_settings_that_cannot_be_used_stop_new_channels_only(room: Room) -> None:
     ann = room.session("ann")
-    ann.place()
+    ann.worktree_id()
     (room.root / "commonhold.toml").write_text("retention_days =", encoding="utf-8")
-    assert ann.place() == str(room.root)
+    assert ann.worktree_id() == str(room.root)
     with pytest.raises(InputError):
-        room.session("bob").place()
+        room.session("bob").worktree_id()
 
 
 def test_a_service_counts_as_used_until_its_channel_is_closed(room: Room) -> None:
     ann = room.session("ann")
-    ann.place()
+    ann.worktree_id()
     with room.services.lock:
         [used] = room.calls.services
         room.services.let_go(room.calls.services)
-    ann.place()
+    ann.worktree_id()
     assert room.calls.services == {used}
     ann.close()
     assert room.calls.services == set()
-    assert ann.place() == str(room.root)
+    assert ann.worktree_id() == str(room.root)
 
 
 def test_a_holder_must_have_a_name_that_can_be_shown(room: Room) -> None:

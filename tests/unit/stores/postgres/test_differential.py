@@ -31,7 +31,7 @@ from commonhold.kernel.commands import (
 from commonhold.kernel.keys import Key
 from commonhold.kernel.lease import Base
 from commonhold.kernel.modes import Mode
-from commonhold.kernel.partial_work import Left
+from commonhold.kernel.partial_work import UnfinishedChange
 from commonhold.kernel.ports import Clock, LeaseView, Once
 from commonhold.kernel.projection import fold
 from commonhold.kernel.values import Version
@@ -74,7 +74,7 @@ commands: st.SearchStrategy[Command[Any]] = st.one_of(
     st.builds(Ask, ids, holders, st.just("why")),
     st.builds(HandOver, ids, holders, holders),
     st.builds(Heartbeat, holders),
-    st.builds(RecordPartialWork, ids, holders, st.sampled_from(((), (Left("file:a", None, "h"),)))),
+    st.builds(RecordPartialWork, ids, holders, st.sampled_from(((), (UnfinishedChange("file:a", None, "h"),)))),
     st.builds(Review, ids, holders, st.just("note")),
     st.builds(
         Put,

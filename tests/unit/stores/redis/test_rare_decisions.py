@@ -35,7 +35,7 @@ from commonhold.kernel.keys import Key, canonical
 from commonhold.kernel.lease import Base
 from commonhold.kernel.modes import Mode
 from commonhold.kernel.outcomes import Outcome
-from commonhold.kernel.partial_work import Left
+from commonhold.kernel.partial_work import UnfinishedChange
 from commonhold.kernel.values import Version
 
 pytestmark = pytest.mark.slow
@@ -116,7 +116,7 @@ STORIES: dict[str, tuple[Story, dict[type[Event], int]]] = {
             *(hold("l1", "one", "a", based=True), Break("l1", "two", ""), hold("l1", "three", "b", based=True)),
             *(
                 Break("l1", "two", ""),
-                RecordPartialWork("l1", "two", (Left("file:a", None, "1f"),)),
+                RecordPartialWork("l1", "two", (UnfinishedChange("file:a", None, "1f"),)),
                 Review("l1", "two", "kept"),
             ),
         ],
@@ -125,7 +125,7 @@ STORIES: dict[str, tuple[Story, dict[type[Event], int]]] = {
     "work is lost once more when it is told what is left": (
         [
             *(hold("l1", "one", "a", based=True), Break("l1", "two", ""), hold("l1", "three", "b", based=True)),
-            *(1000.0, RecordPartialWork("l1", "two", (Left("file:a", None, "1f"),))),
+            *(1000.0, RecordPartialWork("l1", "two", (UnfinishedChange("file:a", None, "1f"),))),
         ],
         {WorkLeft: 1},
     ),

@@ -28,7 +28,7 @@ from commonhold.kernel.commands import (
 from commonhold.kernel.keys import Key, canonical
 from commonhold.kernel.lease import Base, Lease, Waiter
 from commonhold.kernel.modes import Mode
-from commonhold.kernel.partial_work import Left
+from commonhold.kernel.partial_work import UnfinishedChange
 from commonhold.kernel.values import Version
 
 pytestmark = pytest.mark.slow
@@ -49,7 +49,7 @@ keys = code_keys | code_keys | code_keys | slots
 accounts = st.builds(lambda part: Key("account", (part,)), st.sampled_from("abc"))
 value_keys = accounts | small_keys
 bases = st.sampled_from(((), (Base("file:a", None), Base("file:b", "1f"))))
-changes = st.sampled_from(((), (Left("file:a", None, "2e"), Left("file:b", "1f", None))))
+changes = st.sampled_from(((), (UnfinishedChange("file:a", None, "2e"), UnfinishedChange("file:b", "1f", None))))
 request_ids = st.none() | st.none() | st.none() | st.sampled_from(("request-1", "request-2"))
 few_keys = st.lists(accounts, min_size=1, max_size=2, unique=True).map(tuple)
 long_patience = st.sampled_from((1050.0, 3050.0, 3050.0, None))
@@ -127,7 +127,7 @@ class Agents(RuleBasedStateMachine):
         self.twins.tell(Put(key, by, text, expected, fence, versions, others["must_hold"]))
 
     @rule(number=numbers, act=st.sampled_from(("show", "leave", "review")), by=holders, changes=changes, note=texts)
-    def look_back(self, number: int, act: str, by: str, changes: tuple[Left, ...], note: str) -> None:
+    def look_back(self, number: int, act: str, by: str, changes: tuple[UnfinishedChange, ...], note: str) -> None:
         there = list(self.twins.state.works if act == "review" else self.twins.state.lost)
         lease_id = there[number] if number < len(there) else "lease-0"
         self.twins.tell(

@@ -79,7 +79,7 @@ def test_what_is_kept_changes_with_its_tables(store: MirroredStore) -> None:
     with store.write() as writer:
         writer.record([DebtWaived("one", DEBT.key, "/w", "it is well")], 2.0)
         writer.drop_before(2.0, 2.0)
-        writer.depart("one", "/w")
+        writer.end_session("one", "/w")
         writer.end(journal.id)
     seen.append(all_of(store))
     assert set(ASKED) == set(KEPT)

@@ -1,4 +1,4 @@
-"""`commonhold saw`: for hooks, to record files that an agent has read with its own tools."""
+"""`commonhold record-read`: for hooks, to record files that an agent has read with its own tools."""
 
 import click
 
@@ -11,7 +11,11 @@ from commonhold.cli.output import answer, shown
 from commonhold.kernel.errors import Code, UsageError
 
 
-@click.command("saw", cls=Command, examples=("commonhold saw src/prices.py", "commonhold saw src/prices.py#total"))
+@click.command(
+    "record-read",
+    cls=Command,
+    examples=("commonhold record-read src/prices.py", "commonhold record-read src/prices.py#total"),
+)
 @click.argument("keys", metavar="KEY...", nargs=-1, required=True, shell_complete=files)
 @common
 @click.pass_obj
@@ -28,5 +32,5 @@ def command(given: Given, keys: tuple[str, ...]) -> None:
             hint="name this session: --agent NAME, or export COMMONHOLD_AGENT=NAME first",
         )
     with opened(given) as place:
-        found = place.hold.saw(*place.keys(keys))
+        found = place.hold.record_read(*place.keys(keys))
     answer(given, found, shapes.seen, lambda found: [f"{shown(each.key)}  hash {short(each.hash)}" for each in found])
