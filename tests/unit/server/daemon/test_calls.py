@@ -27,7 +27,7 @@ CALLS: list[tuple[str, tuple[Any, ...], dict[str, Any]]] = [
     ("content", ("00ff",), {}),
     ("sweep", (), {}),
     ("record_read", ("a.py", "a.py#f"), {}),
-    ("seen", ("a.py", "a.py#f"), {}),
+    ("last_read", ("a.py", "a.py#f"), {}),
     ("news", (), {}),
 ]
 
