@@ -29,7 +29,7 @@ class Nobody:
         self.is_open = True
         self.looks = 0
 
-    def notice(self, paths: Iterable[str] | None, *, intent: str) -> None:
+    def record_external_changes(self, paths: Iterable[str] | None, *, intent: str) -> None:
         assert intent
         self.looks += paths is None
         if self.is_busy:

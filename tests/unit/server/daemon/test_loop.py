@@ -76,7 +76,7 @@ class Room:
 
 
 HELLO = calls.encode_hello(calls.Hello(calls.PROTOCOL, commonhold.__version__, "/", "ann", 0o022))
-REQUEST = calls.encode_request(1, "show", (), {})
+REQUEST = calls.encode_request(1, "heartbeat", (), {})
 
 
 @pytest.fixture
