@@ -135,7 +135,7 @@ def test_a_circle_is_refused_with_what_to_release(run: Call) -> None:
 def test_asking_is_heard_with_the_next_answer(run: Call) -> None:
     lease = lease_of(run("acquire", "a.py", "--json"))
     asked = run("ask", lease, "--why", "I wait for it", "--agent", "ben")
-    assert asked.text == f"asked: {lease}  ann is told with its next answer\n"
+    assert asked.text == f"asked: {lease}  ann gets the request with its next answer\n"
     assert '  ben asks for its release: "I wait for it"\n' in run("leases").text
     assert "notice: ben asks you to release" in run("renew", lease).text
     assert "notice: ben asks you to release" in run("acquire", "x:1").text
@@ -195,8 +195,8 @@ def test_a_stale_value_is_refused_with_what_is_there(run: Call) -> None:
     run("put", "account:1", "frozen", "--expect", "0")
     refused = run("put", "account:1", "open", "--expect", "0", "--agent", "ben")
     assert refused.status == 1
-    assert refused.text.startswith("refused [VERSION_CHANGED]: account:1 has version 1, not 0\nwhat is there now:\n")
-    assert "what is there now (above)" in refused.text
+    assert refused.text.startswith("refused [VERSION_CHANGED]: account:1 has version 1, not 0\ncurrent values:\n")
+    assert "the current value (above)" in refused.text
     assert next_words(refused.text) == ["get", "account:1", "--agent", "ben"]
     relying = run("put", "order:1", "open", "--expect", "0", "--read", "account:1=0")
     assert relying.text.startswith("refused [READ_CHANGED]: ")
@@ -284,7 +284,7 @@ def test_work_that_was_left_is_shown_and_closed_once(root: Path, run: Call) -> N
     shown = run("review", "show", lease)
     assert "-    return os.sep\n+    return half\n" in shown.text
     assert "binary: 0 bytes became 2" in shown.text
-    kept = shown.text.split("what was there before is kept: commonhold show ")[1].splitlines()[0]
+    kept = shown.text.split("the previous content is kept: commonhold show ")[1].splitlines()[0]
     assert run("show", kept).out == b"def one():\n    return os.sep\n"
     assert next_words(shown.text) == ["review", "resolve", lease]
     assert run("review", "resolve", lease).status == 2, "somebody has to say what was done"
@@ -307,7 +307,7 @@ def test_a_file_that_was_deleted_under_its_author_is_offered(root: Path, run: Ca
         (root / "made.py").unlink()
         one.record_external_changes(["made.py"], intent="by a person")
     told = run("review").text
-    assert "lost: deleted by somebody without a session" in told
+    assert "lost: deleted outside of any session" in told
     assert "  made.py  gone " in told
     assert 'written by claude:26baef9a: "the new module"' in told
     (lost,) = run("review", "--json").json["lost"]

@@ -44,7 +44,7 @@ def find_channel_at(path: str, agent: str | None) -> tuple[str, Channel]:
 
 @pytest.fixture(scope="module")
 def hooks(root: Path) -> Iterator[Hooks]:
-    """All that answers, in this process; who finds that others hold what it changes does not wait for them."""
+    """All that answers, in this process; who finds that others hold code that it changes does not wait for them."""
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(editing, "PATIENCE_SECONDS", 0.0)
         patched.setattr(editing, "SLOT_PATIENCE_SECONDS", 0.0)

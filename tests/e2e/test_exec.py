@@ -314,7 +314,7 @@ def test_what_is_written_by_another_name_of_a_held_file_is_told(shell: Shell) ->
         (shell.root / "alias.md").unlink()
     assert done.returncode == 0
     assert f"{SHORT} holds file:README.md" in done.stderr
-    assert "is told that you overwrote it" in done.stderr
+    assert "gets a notice that you overwrote it" in done.stderr
 
 
 @pytest.mark.parametrize("way", ["settings", "machine"])
@@ -329,7 +329,7 @@ def test_where_nothing_can_be_mounted_what_is_written_over_is_told_and_can_be_ha
         outer = UNABLE if way == "machine" else ()
         done = subprocess.run((*outer, *words), cwd=shell.root, capture_output=True, text=True, check=False)
     assert (done.returncode, (shell.root / "src/new.txt").read_text()) == (3, "x\n")
-    assert f'{SHORT} holds file:src/use.py#show for "bob\'s work", and is told that you overwrote it' in done.stderr
+    assert f'{SHORT} holds file:src/use.py#show for "bob\'s work", and gets a notice that you overwrote it' in done.stderr
     assert "could not write" not in done.stderr
     back = re.search(r"restore it with `commonhold (show \S+ --to \S+)`", done.stderr)
     assert back
@@ -373,7 +373,7 @@ def test_names_that_no_key_can_have_are_written_and_not_told(shell: Shell) -> No
 def test_what_could_not_have_been_committed_is_recorded_and_left_for_review(shell: Shell) -> None:
     done = shell.line("echo 'def broken(:' >> src/prices.py")
     assert done.returncode == 0
-    assert "recorded, but would have been refused (PARSE_INVALID)" in done.stderr
+    assert "recorded the command's writes, but would have refused them (PARSE_INVALID)" in done.stderr
     assert "commonhold review show found-" in done.stderr
     assert "broken" in (shell.root / "src/prices.py").read_text()
     holder, paths, unadmitted = shell.commits()[-1]
@@ -652,5 +652,5 @@ def test_git_that_was_run_is_not_said_not_to_be(tmp_path: Path) -> None:
         done = subprocess.run(words, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 1
     assert "1 file changed" in done.stdout
-    assert done.stderr.startswith("commonhold: git was run, and nobody could be told that it has ended: ")
+    assert done.stderr.startswith("commonhold: git was run, but its end could not be reported: ")
     assert "Next: " in done.stderr

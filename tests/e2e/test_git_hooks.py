@@ -98,7 +98,7 @@ def test_a_hook_that_formats_and_fails_leaves_the_formatting(shared: Checkout) -
     """As `pre-commit` does: what it changed is to be staged, and committed again."""
     hook(shared, FORMAT_AND_FAIL)
     ran = shared.git(ANN, "commit", "-qam", "x", ok=False)
-    assert "a copy of the files that holds this session's own changes alone" in ran.said
+    assert "a copy of the files with only this session's changes" in ran.said
     assert shared.person("log", "-1", "--format=%s").out == "begin\n"
     assert shared.text("app.py") == FORMATTED.replace("return 2", "return 22")
     shared.git(ANN, "commit", "-qam", "x", ok=True)
@@ -128,7 +128,7 @@ def test_a_file_that_a_hook_makes_and_another_has_made_stays_the_others(shared: 
     said = shared.git(ANN, "commit", "-qam", "x", ok=True).said
     assert shared.committed("bob.py") == "made\n"
     assert shared.text("bob.py") == "def b():\n    return   0\n"
-    assert "what a hook made of bob.py is in the commit, but not in the working tree" in said
+    assert "the changes that a hook made to bob.py are in the commit, but not in the working tree" in said
 
 
 def test_where_both_changed_one_place_the_others_stays(shared: Checkout) -> None:
@@ -136,7 +136,7 @@ def test_where_both_changed_one_place_the_others_stays(shared: Checkout) -> None
     said = shared.git(ANN, "commit", "-qam", "x", ok=True).said
     assert "return 3" in (shared.committed("app.py") or "")
     assert shared.text("app.py") == BOTH
-    assert "what a hook made of app.py is in the commit, but not in the working tree" in said
+    assert "the changes that a hook made to app.py are in the commit, but not in the working tree" in said
 
 
 def test_hooks_see_the_commit_and_what_git_ignores(shared: Checkout) -> None:
@@ -240,7 +240,7 @@ def test_what_others_write_while_the_hooks_run_is_taken_out_again(checkout: Chec
     assert checkout.text("app.py") == FORMATTED.replace("return 2", "return 22")
     assert checkout.committed("n") == "n\n", "what the hook made is in it all the same"
     assert (
-        f"a hook of that commit had staged what others did, too, which is taken out of it again: app.py ({BOB})" in said
+        f"a hook of that commit also staged others' changes, which are removed from the commit again: app.py ({BOB})" in said
     )
     assert checkout.person("log", "-1", "--format=%an %s").out == "Ann Example x\n"
     assert checkout.staged() == ""

@@ -158,7 +158,7 @@ def test_a_stash_is_popped_by_who_made_it(checkout: Checkout) -> None:
     checkout.git(ANN, "stash", "push", ok=True)
     assert "stash@{1}" in checkout.refused(BOB, "stash", "pop")
     for words in (("drop", "stash@{1}"), ("clear",), ("branch", "new", "stash@{1}")):
-        assert "not stashed by this session" in checkout.refused(ANN, "stash", *words)
+        assert "this session did not make that stash entry" in checkout.refused(ANN, "stash", *words)
     checkout.git(ANN, "stash", "list", ok=True)
     checkout.git(BOB, "stash", "pop", "stash@{1}", ok=True)
     assert checkout.text("b.txt") == "bob\n"

@@ -314,7 +314,7 @@ def test_doctor_runs_a_shell_command_as_the_agent_would(name: str, run: Call, ro
     versions = {"claude": "2.1.332", "codex": "0.171.0", "gemini": "0.61.0"}
     program(name, f"echo {versions.get(name, '1.18.33')}")
     run("install", name, "--yes")
-    assert "cannot write what others hold, by" in found(run, name)["facts"]["shell"]
+    assert "cannot write files that others hold, by" in found(run, name)["facts"]["shell"]
     assert ":doctor" not in run("status").text
     launchers = [root / ".claude/commonhold-shell", root / ".gemini/commonhold-shell"]
     plugin = root / ".opencode/plugin/commonhold.js"
@@ -394,7 +394,7 @@ def test_shells_of_codex_become_the_launcher_and_doctor_says_how_far(run: Call, 
     chosen = tomllib.loads((root / CODEX).read_text(encoding="utf-8"))["shell_environment_policy"]["set"]
     assert (chosen["SHLVL"], chosen["COMMONHOLD_ROOT"]) == ("1", str(root))
     assert Path(chosen["COMMONHOLD_GUARD"]).is_file()
-    assert "cannot write what others hold, by" in found(run, "codex")["facts"]["shell"]
+    assert "cannot write files that others hold, by" in found(run, "codex")["facts"]["shell"]
     program("codex", "echo codex-cli 0.99.1")
     assert "was not tried" in found(run, "codex")["facts"]["shell"]
     run("uninstall", "codex", "--yes")
@@ -475,7 +475,7 @@ def test_claude_code_is_kept_to_it_in_linked_working_trees_as_well(
     done = run("-C", str(tmp_path / "side"), "doctor", "--json")
     (told,) = (each["facts"] for each in done.json["findings"] if each["check"] == "claude")
     assert told["level"] == "gated"
-    assert "cannot write what others hold, by" in told["shell"]
+    assert "cannot write files that others hold, by" in told["shell"]
 
 
 def test_taking_it_out_of_one_working_tree_shows_git_nothing_in_another(run: Call, root: Path, tmp_path: Path) -> None:

@@ -178,7 +178,7 @@ def test_the_whole_has_to_pass_the_check_also_where_all_is_proven(theirs: Files,
     before = state(root)
     broken = "! { grep -q 'A = 2' a.py && cat a.py b.py | grep -q -e 'Z = 2' -e 'B = 2'; }"
     answer = refused(merge("other", "--check", broken, "--json"), root, before)
-    assert answer["why"] == "what is merged fails the check"
+    assert answer["why"] == "the merge fails the check"
     done = merge("other", "--check", "grep -q 'A = 2' a.py")
     assert done.status == 0
     assert "the whole passes grep" in done.text

@@ -63,7 +63,7 @@ def taken_back(shells: Shells, said: str) -> None:
 def test_both_are_told_and_either_can_bring_it_back(shells: Shells) -> None:
     status, _, err = shells.run(ANN, "sed -i 's/return 222/return 0/' app.py")
     assert status == 0
-    assert f"this replaced what {BOB} changed in `two` in app.py and has not committed. That session is told" in err
+    assert f"this replaced uncommitted changes of {BOB} in `two` in app.py. That session gets a notice" in err
     theirs = shells.run(BOB, "true")[2]
     assert "what you changed in `two` in app.py and have not committed was replaced by" in theirs
     assert f'{ANN} ("$ ' in theirs
@@ -101,7 +101,7 @@ def test_who_holds_it_as_well_is_told_once_and_brings_that_region_back_alone(she
     with shells.session(BOB) as session:
         lease = session.acquire("app.py#two", task="mine").lease
         err = shells.run(ANN, "f=app; sed -i 's/return 222/return 0/' $f.py")[2]
-        assert "is told that you overwrote it" in err
+        assert "gets a notice that you overwrote it" in err
         assert "replaced" not in err
         (told,) = [each.text for each in session.news() if "overwritten" in each.text]
         (shells.root / "app.py").write_text(

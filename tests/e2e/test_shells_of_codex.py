@@ -129,7 +129,7 @@ def test_in_its_own_sandbox_what_it_writes_over_is_told_by_the_hook_after(codex:
     with held(codex.place, "notes.txt"):
         done = codex.runs(WRITING, is_shut_off=True)
     assert (done.returncode, done.stderr) == (0, "")
-    assert 'ann holds file:notes.txt for "rework one", and is told that you overwrote it' in codex.place.told
+    assert 'ann holds file:notes.txt for "rework one", and gets a notice that you overwrote it' in codex.place.told
     (codex.root / "notes.txt").write_text(before, encoding="utf-8")
 
 

@@ -38,7 +38,7 @@ _TOOLS: Final[Tools] = {
     "StrReplace": _SWAP,
     "Delete": removal(_PATH),
     "ApplyPatch": patch(("patch", "input", "")),
-    "EditNotebook": opaque("what becomes of the notebook is not said"),
+    "EditNotebook": opaque("it does not describe the result in the notebook"),
     "Shell": Runs(),
     "Read": Reads(_PATH),
 }

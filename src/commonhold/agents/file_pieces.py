@@ -132,7 +132,7 @@ class JsonPiece:
             is_there = json_entries.is_installed(text, self.entries, is_ours)
         except NotJsonError as fault:
             return str(fault)
-        return "" if is_there else "what was installed in it is not there any more, or was changed"
+        return "" if is_there else "the installed part was removed or changed"
 
     def left_out(self, text: str | None) -> tuple[str, ...]:
         """Return another author's members under our names."""

@@ -22,7 +22,9 @@ _SETTINGS: Final = ".gemini/settings.json"
 _SPECIAL: Final = re.compile(r"[$`\\\"\x00-\x1f]")
 _SETS_IT: Final = re.compile(rf"^[ \t]*(?:export[ \t]+)?{VARIABLE}[ \t]*[=:]", re.MULTILINE)
 
-_HIDING: Final = f"{ENV_FILE} would hide {{}} from Gemini; put there what it needs of that, and install again"
+_HIDING: Final = (
+    f"{ENV_FILE} would hide {{}} from Gemini; move the variables that Gemini needs there, and install again"
+)
 
 _TEMPLATE: Final = """\
 # Made by `commonhold install`, taken out by `commonhold uninstall`. Gemini's shells read it first (.gemini/.env).

@@ -178,12 +178,12 @@ AGENTS_MD: Final = """\
 
 Several agents may work in this repository at the same time; Commonhold keeps their changes apart.
 
-- Before you begin: `commonhold status` shows who holds and changes what; `commonhold who PATH` does so for one file.
+- Before you begin: `commonhold status` shows all leases and recent changes; `commonhold who PATH` does so for one file.
 - Write through it: `base=$(commonhold show PATH#NAME --to FILE)`, change FILE, then
   `commonhold commit --key PATH#NAME --base "$base" --intent "WHY" < FILE`. A refusal says what to do next.
 - Name yourself: `export COMMONHOLD_AGENT=NAME`, another name for every session.
 - For long work: `commonhold acquire PATH#NAME --task "WHAT"`, and `commonhold release LEASE` when it is done.
-- What you write in other ways is seen, told to those whom it concerns, and never reverted."""
+- Commonhold also notices files that you write in other ways, notifies the agents concerned, and reverts nothing."""
 
 
 def agents_md(_: Ways) -> tuple[Piece, ...]:

@@ -90,7 +90,7 @@ _ALL: Final = (
         project_files.copilot,
         project_files.server(".vscode/mcp.json", "servers", type="stdio"),
         Level.GATED_OPEN,
-        "its hooks decide before an edit; what comes of one that fails is not known (as documented; not tried)",
+        "its hooks decide before an edit; the effect of a hook that fails is unknown (as documented; not tried)",
         "trust the workspace in VS Code; it reads the hooks of the Copilot CLI",
     ),
     Setup(
@@ -101,7 +101,7 @@ _ALL: Final = (
         project_files.agents_md,
         project_files.nothing,
         Level.DETECTED,
-        "agents without hooks are told how to work here; nothing but the watcher and the merge holds them to it",
+        "AGENTS.md tells agents without hooks how to work here; only the watcher and the merge check them",
     ),
 )
 SETUPS: Final[Mapping[str, Setup]] = {each.name: each for each in _ALL}

@@ -58,7 +58,7 @@ def standing(setup: Setup, seen: Seen) -> Standing:
         why = f"every edit of its is blocked, since its hooks fail when they are tried: {seen.refusing}"
         return Standing(setup.level, why, install, is_broken=True)
     if seen.troubles or seen.silent:
-        troubles = [*seen.troubles, *([f"what it has done is not told: {seen.silent}"] if seen.silent else [])]
+        troubles = [*seen.troubles, *([f"it does not report its actions: {seen.silent}"] if seen.silent else [])]
         return Standing(ungated, "; ".join(troubles), install)
     return _left_out(setup, seen, ungated) or _in_force(setup, seen)
 
@@ -68,7 +68,7 @@ def _left_out(setup: Setup, seen: Seen, ungated: Level) -> Standing | None:
     if seen.turned_off:
         return Standing(ungated, f"{setup.title} runs no hooks: {seen.turned_off}", "take that setting out")
     if seen.distrusted:
-        why = f"{setup.title} leaves these hooks out, since nobody has trusted them: {', '.join(seen.distrusted)}"
+        why = f"{setup.title} skips these hooks until a person trusts them: {', '.join(seen.distrusted)}"
         return Standing(ungated, why, setup.next_step)
     return None
 
@@ -82,7 +82,7 @@ def _in_force(setup: Setup, seen: Seen) -> Standing:
         why = f"{setup.why}; its hooks run with {seen.by_another}, another one than this command"
         return Standing(setup.level, why, f"commonhold install {setup.name}, if this is the one to be used")
     if is_gated and seen.lets_pass:
-        return Standing(Level.GATED_OPEN, "its hooks let an edit through where nobody answers: when_down is allow")
+        return Standing(Level.GATED_OPEN, "its hooks let an edit through while no daemon answers: when_down is allow")
     if is_gated and seen.is_too_old:
         return Standing(Level.GATED_OPEN, "this version of it goes on where a hook fails", f"update {setup.title}")
     return Standing(setup.level, setup.why)

@@ -198,7 +198,7 @@ def _swaps(
     shared: Arguments, each: object, path: Names, old: Names, new: Names, everywhere: str, manner: Manner
 ) -> Asked:
     if not isinstance(each, Sequence) or not each:
-        return Asked((), "it does not say what is to be replaced")
+        return Asked((), "it does not name the text to replace")
     found: list[Swap] = []
     for one in each:
         arguments = {**shared, **one} if isinstance(one, Mapping) else {}

@@ -12,7 +12,9 @@ from commonhold.agents.tools import Reads, Runs, Tools, cell, opaque, patch, swa
 NAME: Final = "vscode"
 _PATH, _OLD, _NEW = ("filePath",), ("oldString",), ("newString",)
 _SWAPPING: Final = Manner(ends=Ends.SPOKEN)
-_UNSAID: Final = "the tool says what is to change in words, and another model works out the text; use one that names it"
+_UNSAID: Final = (
+    "the tool describes the change in words, and another model writes the text; use a tool that gives the text"
+)
 _TOOLS: Final[Tools] = {
     "create_file": whole(_PATH, ("content",)),
     "replace_string_in_file": swap(_PATH, _OLD, _NEW, manner=_SWAPPING),

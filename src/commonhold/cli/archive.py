@@ -152,7 +152,7 @@ def _add(given: Given, kind: str, title: str, text: str, keys: tuple[str, ...], 
     """Add a decision, lesson or note: a new file with the date and your name, committed as by `commonhold commit`."""
     texts.check_line(title, "title")
     if not title.strip():
-        raise UsageError(Code.USAGE, "the title is empty", hint="say in one line what was decided or learnt")
+        raise UsageError(Code.USAGE, "the title is empty", hint="give the decision or lesson in one line")
     text = sys.stdin.buffer.read(MOST_BYTES).decode("utf-8", "replace") if text == _STANDARD_INPUT else text
     for key in keys:
         texts.check_line(key, "key")

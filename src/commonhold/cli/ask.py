@@ -24,7 +24,7 @@ from commonhold.cli.output import answer
 def command(given: Given, lease_id: str, why: str, request_id: str | None) -> int:
     """Ask the holder of LEASE to release it.
 
-    The holder is told with its next answers, and decides itself; nothing is taken from it.
+    The holder sees the request with its next answers, and decides; it keeps the lease until then.
     """
     with opened(given) as place:
         found = place.hold.ask(ids.lease_id(place, lease_id), why=why, request_id=request_id)

@@ -82,10 +82,10 @@ def branch_hint(value: BranchMerge) -> str:
 def _after_conflict(value: BranchMerge) -> str:
     call = f"commonhold merge {shlex.quote(value.meeting.theirs.name)}"
     if (_has_refused(value) or value.met) and value.trial is None and not value.blocked:
-        return f"{call} --check COMMAND tries what may be right; --keep-conflicts leaves markers to mend"
+        return f"{call} --check COMMAND tries the candidates; --keep-conflicts leaves conflict markers to resolve"
     if _has_refused(value) or value.blocked or value.trial is not None:
-        return f"{call} --keep-conflicts leaves the merge in the working tree to be mended"
-    return "see `git status`, end what is under way, then repeat the call"
+        return f"{call} --keep-conflicts leaves the merge in the working tree, for you to resolve"
+    return "see `git status`, finish or abort the operation in progress, then repeat the call"
 
 
 def _has_refused(value: BranchMerge) -> bool:

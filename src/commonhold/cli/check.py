@@ -53,7 +53,7 @@ class _Wish(TypedDict):
 @click.option(
     "--tests",
     metavar="COMMAND",
-    help="A shell command that decides what is only suspected, run in a copy of the merged state; {tests} in it stands "
+    help="A shell command that decides suspected conflicts, run in a copy of the merged state; {tests} in it stands "
     "for the files of the impacted tests.",
 )
 @click.option(

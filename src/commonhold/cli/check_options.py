@@ -16,7 +16,7 @@ _OPTIONS: Final = (
         "--check",
         metavar="COMMAND",
         help="A shell command that fails where a merge is wrong, run in a copy of the project; {file} in it stands for "
-        "what is tried. Without it nothing is chosen that is not proven.",
+        "the candidate file. Without it only proven merges are chosen.",
     ),
     click.option(
         *("--check-timeout", "seconds"),

@@ -89,9 +89,9 @@ def check_hint(value: Checked) -> str:
     if value.outcome == "admitted":
         return ""
     if value.unmerged:
-        return f"on {theirs}, merge {ours} and mend what is named; `commonhold merge` says more"
+        return f"on {theirs}, merge {ours} and resolve the conflicts named above; `commonhold merge` says more"
     if value.outcome == "refused":
-        return f"on {theirs}, take {ours} in and mend what is named, then check again"
+        return f"on {theirs}, take {ours} in and fix the places named above, then check again"
     call = f"commonhold check --ours {ours} --theirs {theirs}"
     if value.tests:
         return f"look at both places, or let the tests decide: {call} --tests 'COMMAND {TESTS}'"

@@ -67,7 +67,7 @@ def changed(found: Changed | Lost, words: Sequence[str]) -> Iterator[str]:
     """Yield the new state of the claim."""
     if isinstance(found, Lost):
         if found.now is None:
-            yield f"you have no claim on {found.task}: nobody has"
+            yield f"you have no claim on {found.task}, nor has any other agent"
         else:
             yield f"you have no claim on {found.task}: {shown(found.now.agent) or 'an unnamed agent'} has"
         yield f"next: do not push work for it; claim a task: {shlex.join(['commonhold', 'claim', *words])}"

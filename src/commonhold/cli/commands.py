@@ -11,11 +11,11 @@ GROUPS: Final[Mapping[str, Mapping[str, str]]] = {
         "config": "Show every setting, its value and where it comes from.",
         "demo": "Watch agents collide in a throw-away repository, without Commonhold and with it.",
     },
-    "See what is going on": {
-        "status": "Show who works here, what they hold, the newest commits and open work; --watch keeps showing it.",
+    "See who does what": {
+        "status": "Show the sessions at work, their leases, the newest commits and open work; --watch repeats it.",
         "leases": "List the leases, and who waits for one.",
         "who": "Show who holds, waits for or last changed a path.",
-        "log": "Show what happened, event by event.",
+        "log": "Show the log, event by event.",
         "review": "List unfinished work that needs a person, and close it.",
     },
     "Hold files, functions or any name": {
@@ -34,13 +34,13 @@ GROUPS: Final[Mapping[str, Mapping[str, str]]] = {
         "regions": "List the regions of a file (functions, methods, headers) with their hashes.",
         "show": "Print the text of regions, or stored bytes by their hash.",
         "version-of": "Print the version of a named key, or the hashes of a region and its file.",
-        "commit": "Write a change if it still fits what is there; otherwise say what to do.",
+        "commit": "Write a change if it still fits the current text; otherwise say how to go on.",
         "adopt": "Take over the uncommitted work of a session that has ended.",
-        "exec": "Run a shell command that cannot write what others hold.",
+        "exec": "Run a shell command that cannot write files that others hold.",
         "get": "Print the values of named keys.",
-        "put": "Store the value of a named key, if nobody changed it meanwhile.",
+        "put": "Store the value of a named key, if it was not changed meanwhile.",
     },
-    "Know what the project knows": {
+    "Use the project's notes": {
         "archive": "Search the project's notes by words or keys; show, list, add and link them.",
     },
     "Merge, and look ahead": {
@@ -48,7 +48,7 @@ GROUPS: Final[Mapping[str, Mapping[str, str]]] = {
         "check": "Tell whether two branches would break each other.",
         "impact": "Show what depends on a function, step by step, as a tree or a picture.",
         "callers": "List the uses of a function or class, in any file.",
-        "contract": "Show what a region offers to its users.",
+        "contract": "Show the contract of a region: signatures, bases, members.",
     },
     "Help": {
         "explain": "Explain an error or refusal code.",

@@ -154,7 +154,7 @@ def _edit(place: Place, typed: str, wish: _Wish) -> Edit:
     if op in (Op.REPLACE, Op.DELETE, Op.DELETE_FILE) and wish["base"] is None:
         raise UsageError(
             Code.USAGE,
-            "--base is missing, so nobody could tell whether the change was made for what is there",
+            "--base is missing, so the change cannot be compared with the current text",
             hint=f"`commonhold show {typed}` gives the text and its hash; --insert and --create need no base",
         )
     edit = Edit(op, key, base=wish["base"], after=after, span=wish["span"])

@@ -94,7 +94,7 @@ def _start(repository: Repository) -> None:
         _check_not_masked()
         why = daemon.trouble_of(daemon.start(repository), repository)
         if why:
-            hint = "commonhold doctor says what is to be mended; daemon.log in the state folder has the whole of it"
+            hint = "`commonhold doctor` says how to repair it; daemon.log in the state folder has the details"
             raise StoreError(Code.STORE_BUSY, why, hint=hint, retry_after_seconds=5.0)
 
 

@@ -163,7 +163,7 @@ def value(carried: Value) -> Iterator[str]:
 def there_now(carried: Sequence[Value]) -> Iterator[str]:
     """Yield the present values of changed keys, for a caller that was refused because of them."""
     if carried:
-        yield "what is there now:"
+        yield "current values:"
         yield from (f"  {line}" for each in carried for line in value(each))
 
 

@@ -115,7 +115,7 @@ def _shells(project: Project, setup: Setup, texts: Mapping[str, str]) -> _Shells
         return _Shells(f"no shell command of its runs, or is watched over: {failing}", is_broken=True)
     sandbox = offered()
     but = "; in its own sandbox that is only detected" if setup.nests_shell else ""
-    return _Shells(f"its shell commands cannot write what others hold, by {sandbox.name}{but}")
+    return _Shells(f"its shell commands cannot write files that others hold, by {sandbox.name}{but}")
 
 
 def _why_unkept(project: Project, setup: Setup) -> str:

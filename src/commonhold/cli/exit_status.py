@@ -23,12 +23,12 @@ MEANINGS: Final = {
     REFUSED: "refused: an answer, not a failure. It says why, and what to do next; nothing was changed. "
     "Also: a lease was lost under the command that `acquire ... -- COMMAND` ran",
     FAMILIES[UsageError]: "wrong usage: an option, a missing holder, a time to live that makes no sense",
-    FAMILIES[InputError]: "what was named is not there or not valid: a path, a region, a changeset, the settings",
+    FAMILIES[InputError]: "an argument does not exist or is not valid: a path, a region, a changeset, the settings",
     FAMILIES[StoreError]: "the state or a file could not be read or written; nothing was changed. "
     "Also: doctor found a failure",
     FAMILIES[InternalError]: "a defect of Commonhold; please report it",
     INTERRUPTED: "interrupted (Ctrl-C)",
-    BROKEN_PIPE: "whoever read the output stopped reading (as in `commonhold log | head -1`)",
+    BROKEN_PIPE: "the reader of the output stopped reading (as in `commonhold log | head -1`)",
 }
 
 

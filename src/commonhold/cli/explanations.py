@@ -19,7 +19,7 @@ E = Explanation
 ERRORS: Final[Mapping[Code, Explanation]] = {
     Code.USAGE: E("The call is not one that Commonhold knows.", "See `commonhold COMMAND --help`."),
     Code.HOLDER_MISSING: E(
-        "Nobody was named as the holder, so others could not be told whose lease or change it is.",
+        "No holder is named, so others could not see whose lease or change it is.",
         "Pass --agent NAME or export COMMONHOLD_AGENT=NAME; every session needs a name of its own. In agents' shells "
         "Commonhold sets it; over HTTP it is the header X-Commonhold-Agent.",
     ),
@@ -48,7 +48,7 @@ ERRORS: Final[Mapping[Code, Explanation]] = {
         "The path lies in a folder that belongs to git or to Commonhold.", "Name a file of the project."
     ),
     Code.NOT_A_FILE: E(
-        "What is at the path is a folder, a pipe or a device, or the key names no file at all.",
+        "The path leads to a folder, a pipe or a device, or the key names no file at all.",
         "Name a regular file; a folder can be leased, and is written with a final /.",
     ),
     Code.FILE_NOT_FOUND: E("There is no such file or folder.", "Check the path; `create_file` makes a new file."),
@@ -76,7 +76,7 @@ ERRORS: Final[Mapping[Code, Explanation]] = {
     ),
     Code.CHANGESET_INVALID: E(
         "The changeset is not JSON of the right form, or its edits make no sense together.",
-        "Mend what the message names; docs/reference.md shows the form.",
+        "Fix the field that the message names; docs/reference.md shows the form.",
     ),
     Code.CONTENT_UNKNOWN: E(
         "No bytes are kept under that hash: they never were, or their time is over.",
@@ -85,9 +85,9 @@ ERRORS: Final[Mapping[Code, Explanation]] = {
     Code.TASK_UNKNOWN: E("There is no task of that name.", "`commonhold task list --all` shows every task."),
     Code.PLAN_INVALID: E(
         "The plan is not YAML or JSON of the right form, or a task in it makes no sense.",
-        "Mend what the message names; docs/tasks.md shows the form.",
+        "Fix the field that the message names; docs/tasks.md shows the form.",
     ),
-    Code.CONFIG_INVALID: E("The settings cannot be used.", "Mend commonhold.toml, or the table in pyproject.toml."),
+    Code.CONFIG_INVALID: E("The settings cannot be used.", "Fix commonhold.toml, or the table in pyproject.toml."),
     Code.REPOSITORY_BARE: E("This is a bare repository: it has no files.", "Work in a working tree of it."),
     Code.REPOSITORY_UNTRUSTED: E(
         "The repository belongs to another user, or its .git leads nowhere, so nothing in it is used.",
@@ -98,7 +98,7 @@ ERRORS: Final[Mapping[Code, Explanation]] = {
         "Finish or abort the rebase, read the regions again, and repeat the call.",
     ),
     Code.REPOSITORY_PLAIN: E(
-        "The folder is in no git repository, and what was asked for is done by git.",
+        "The folder is in no git repository, and the command needs git.",
         "Go to a working tree of a git repository, or name one with -C.",
     ),
     Code.REVISION_UNKNOWN: E(
@@ -106,8 +106,8 @@ ERRORS: Final[Mapping[Code, Explanation]] = {
         "See `git branch --all`; fetch it first if it lies elsewhere.",
     ),
     Code.LANGUAGE_UNTIED: E(
-        "The file is in a language whose files are not tied together, so nobody knows what uses it.",
-        "docs/semantics.md lists the languages; `commonhold regions PATH` still shows what is in the file.",
+        "The file is in a language whose files are not tied together, so its uses in other files are not known.",
+        "docs/semantics.md lists the languages; `commonhold regions PATH` still lists the regions of the file.",
     ),
     Code.PERMISSION_DENIED: E(
         "This user may not read or write the file, or the disk is read-only.",
@@ -120,7 +120,7 @@ ERRORS: Final[Mapping[Code, Explanation]] = {
         "The system could not read or write; nothing was changed.", "Look at the path, run `commonhold doctor`."
     ),
     Code.GIT_FAILED: E(
-        "Git could not do what it was asked; what it says is in the message.",
+        "Git failed; its own words are in the message.",
         "Do what git says, then repeat the same call; merging needs git 2.38 or newer.",
     ),
     Code.STORE_READ_ONLY: E(
@@ -135,7 +135,7 @@ ERRORS: Final[Mapping[Code, Explanation]] = {
         "The state cannot be used safely: the SQLite that is linked in is too old, the state folder or a file in it was"
         " moved, deleted or replaced under this session, the state database was deleted or restored from an older copy,"
         " or the process was forked in the middle of a transaction.",
-        "Do what the hint says: put back what was moved, or start the session anew; after a lost database"
+        "Follow the hint: put the moved folder back, or start the session anew; after a lost database"
         " `commonhold doctor --reset-state`; with an old SQLite, install an apsw that brings 3.51.3 or later.",
     ),
     Code.STORE_BUSY: E(
@@ -157,7 +157,7 @@ ERRORS: Final[Mapping[Code, Explanation]] = {
     Code.RECOVERY_BLOCKED: E(
         "A commit that a crash interrupted cannot be taken back yet, so nothing is committed until it is; nor read, if"
         " it has changed a file.",
-        "Mend what the message names, then run `commonhold doctor --recover`.",
+        "Repair the file that the message names, then run `commonhold doctor --recover`.",
     ),
     Code.ALREADY_DONE: E(
         "The work that was to be done once for all is done.",
@@ -168,8 +168,8 @@ ERRORS: Final[Mapping[Code, Explanation]] = {
         "Wait longer (--wait SECONDS), or do other work first; `commonhold who KEY` says who holds it.",
     ),
     Code.LEASE_LOST: E(
-        "The lease ended while what it was held for was under way, so others may hold its keys now.",
-        "Look at what is there now, then begin again; renew sooner, or ask for a longer --ttl.",
+        "The lease ended during the work that it protected, so others may hold its keys now.",
+        "Look at the current state, then begin again; renew sooner, or ask for a longer --ttl.",
     ),
     Code.PLANNING_CRASHED: E(
         "The processes that check commits crashed over this one, or took far too long; nothing was written.",
@@ -180,7 +180,7 @@ ERRORS: Final[Mapping[Code, Explanation]] = {
 
 REFUSALS: Final[Mapping[Refusal, Explanation]] = {
     Refusal.REGION_CHANGED: E(
-        "What the edit was made for is not what is there: somebody changed, removed or made it meanwhile, and both "
+        "The text that the edit was made for is no longer there: it was changed, removed or made meanwhile, and both "
         "changes could not be merged.",
         "Redo your intent on the fresh text in the answer, and commit with the fresh hash as the base.",
     ),
@@ -190,12 +190,12 @@ REFUSALS: Final[Mapping[Refusal, Explanation]] = {
         "Keep to the region, or name the other regions too, each with an edit of its own.",
     ),
     Refusal.LEASE_LOST: E(
-        "The lease that was named has ended, has another fence, or does not cover what it was named for.",
-        "Acquire again, read again, and redo the change on what is there.",
+        "The lease that was named has ended, has another fence, or does not cover the key.",
+        "Acquire again, read again, and redo the change on the current text.",
     ),
     Refusal.NOT_HOLDER: E("The lease is held by another session.", "`commonhold leases` shows which are yours."),
     Refusal.LOCK_CONFLICT: E(
-        "Others hold what was asked for, or what the change writes.",
+        "Others hold leases on the requested keys, or on keys that the change writes.",
         "Do other work until they release it or it expires, or wait in line: --wait SECONDS.",
     ),
     Refusal.LEASE_REQUIRED: E(
@@ -220,12 +220,12 @@ REFUSALS: Final[Mapping[Refusal, Explanation]] = {
     ),
     Refusal.VERSION_CHANGED: E(
         "The key carries another version than the change was based on.",
-        "Decide anew on what it carries now, which is in the answer, then put with that version.",
+        "Decide again with its current value, which is in the answer, then put with that version.",
     ),
     Refusal.READ_CHANGED: E(
         "Something that the change relies on without writing it was changed since it was read: a named key, or code "
         "that the project's settings want to be read again.",
-        "Decide anew on what it is now, which is in the answer, then try again with its version or hash.",
+        "Decide again with its current state, which is in the answer, then try again with its version or hash.",
     ),
     Refusal.CONTRACT_CHANGED: E(
         "The new text uses something whose contract (its parameters, bases, its very name) another changed since you "
@@ -237,7 +237,7 @@ REFUSALS: Final[Mapping[Refusal, Explanation]] = {
         "Mend them in the same changeset, or lease them and mend them next.",
     ),
     Refusal.ESCALATION_REQUIRED: E(
-        "How far the edit reaches cannot be told from the text.",
+        "The text does not show how far the edit reaches.",
         "Lease the whole file, and commit again naming that lease.",
     ),
     Refusal.TASK_TAKEN: E(

@@ -80,7 +80,7 @@ def _lines(key: str, value: Reach) -> Iterator[str]:
             yield f"{shown(start[1])}"
         yield from _branches(users, start, "")
     if value.is_cut:
-        yield f"and more: only the first {len(value.reached)} are told"
+        yield f"and more: this list has only the first {len(value.reached)}"
 
 
 def _branches(users: dict[Definition, list[Reached]], place: Definition, before: str) -> Iterator[str]:

@@ -81,7 +81,7 @@ def _since(outcome: str, lease: Lease) -> str:
         case "renewed":
             return f"  ends {when(lease.deadline.wall)}"
         case "asked":
-            return f"  {who(lease.holder)} is told with its next answer"
+            return f"  {who(lease.holder)} gets the request with its next answer"
         case "handed_over":
             return f"  fence {lease.fence} of {who(lease.holder)}"
         case "broken":

@@ -53,4 +53,4 @@ def file_hint(value: FileMerge, out: str) -> str:
     mend = f"mend {shown(out)} between the markers"
     if value.trial is not None:
         return mend
-    return f"{mend}, or repeat the call with --check COMMAND, which decides what may be right"
+    return f"{mend}, or repeat the call with --check COMMAND, which decides between the candidates"

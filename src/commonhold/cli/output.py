@@ -141,7 +141,7 @@ def lost(fault: OSError) -> OutputLostError:
     return OutputLostError(
         code_of(fault),
         f"the answer could not be written to standard output: {fault.strerror}",
-        hint="what was asked for may have been done all the same: see `commonhold log`",
+        hint="the command may have taken effect all the same: see `commonhold log`",
     )
 
 

@@ -122,7 +122,7 @@ def _ended(act: Callable[[], int], *, as_json: bool) -> int:
         abandon_output()
         return BROKEN_PIPE
     except KeyboardInterrupt:
-        complain("interrupted: what was under way is taken back by the next command, or was not begun")
+        complain("interrupted: the next command undoes a change that was begun")
         return INTERRUPTED
 
 

@@ -92,7 +92,7 @@ def command(
 def _without_version() -> UsageError:
     return UsageError(
         Code.USAGE,
-        "--expect is missing, so nobody could tell whether another changed the key meanwhile",
+        "--expect is missing, so a change by another session could not be noticed",
         hint="`commonhold get KEY` shows the version; 0 stands for a key that carries nothing yet",
     )
 

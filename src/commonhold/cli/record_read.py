@@ -28,7 +28,7 @@ def command(given: Given, keys: tuple[str, ...]) -> None:
     if not (agent_of(given) or "").strip():
         raise UsageError(
             Code.HOLDER_MISSING,
-            "this needs a session name, to know who has read that",
+            "this needs a session name, under which the read is recorded",
             hint="name this session: --agent NAME, or export COMMONHOLD_AGENT=NAME first",
         )
     with opened(given) as place:

@@ -118,4 +118,4 @@ def _ways_back(work: PartialWork) -> Iterator[str]:
     """How to get the bytes from before: for one key as an example."""
     base = next((left.base for left in work.changes if left.base), None)
     if base is not None:
-        yield f"what was there before is kept: commonhold show {shlex.quote(describe.short(base))}"
+        yield f"the previous content is kept: commonhold show {shlex.quote(describe.short(base))}"

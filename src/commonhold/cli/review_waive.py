@@ -18,7 +18,7 @@ from commonhold.kernel.answers import WaiveAnswer
 @click.command(
     "waive",
     cls=Command,
-    examples=('commonhold review waive src/prices.py#report --note "nobody calls it any more"',),
+    examples=('commonhold review waive src/prices.py#report --note "it has no callers any more"',),
 )
 @click.argument("keys", metavar="KEY...", nargs=-1, required=True)
 @click.option("--note", metavar="TEXT", required=True, help="Why nothing is to be done: kept in the log.")

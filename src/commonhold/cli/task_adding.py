@@ -42,7 +42,7 @@ class _Rest(TypedDict):
 )
 @click.argument("title")
 @click.option("--id", "task_id", metavar="TASK", default="", help="Its name; by default the store gives a number.")
-@click.option("--intent", metavar="TEXT", default="", help="What is wanted, in more words than the title.")
+@click.option("--intent", metavar="TEXT", default="", help="The goal, in more detail than the title.")
 @click.option(
     "--key", "keys", metavar="KEY", multiple=True, help="A file, region or name that it changes; may be repeated."
 )

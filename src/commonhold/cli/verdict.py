@@ -45,7 +45,7 @@ def _merged(region: MergedRegion) -> Iterator[str]:
     if region.diff is None:
         return
     yield f"--- {shown(region.key)}  {_state(region.hash)}"
-    yield "what is there now, beside what you sent:"
+    yield "the current text, compared with yours:"
     yield shown_text(region.diff)
     yield "---"
 
@@ -75,7 +75,7 @@ def _repair(region: RepairRegion, unmerged: Unmerged | None) -> Iterator[str]:
         yield "what changed since your base:"
         yield shown_text(region.diff)
     if region.text is not None:
-        yield "what is there now:"
+        yield "the current text:"
         yield shown_text(region.text).removesuffix("\n")
     if unmerged is not None:
         yield from _unmerged(unmerged)

@@ -20,7 +20,7 @@ def works(left: Sequence[PartialWork], given: Given) -> Iterator[str]:
         return
     yield "left half done when a lease was lost; nothing was reverted:"
     yield from (f"  {line}" for each in left for line in work(each))
-    look = Next("review show", {"lease_id": left[0].lease_id}, "see what was changed:")
+    look = Next("review show", {"lease_id": left[0].lease_id}, "see the changes:")
     yield from next_lines(look, given)
 
 
@@ -30,7 +30,7 @@ def to_review(found: Status, lost: Sequence[LostFile], given: Given) -> Iterator
         yield from works(found.works, given)
     yield from debts(found, given)
     if lost:
-        yield "lost: deleted by somebody without a session; what they held is kept:"
+        yield "lost: deleted outside of any session; the contents are kept:"
         for each in lost:
             by = f"written by {who(each.holder)}{quoted(each.intent)}"
             yield f"  {shown(each.path)}  gone {when(each.lost_at)}  {by}"

@@ -94,8 +94,8 @@ class LeaseHandle:
     def _error(self, why: str) -> RefusedError:
         return RefusedError(
             Code.LEASE_LOST,
-            f"{why}; what was not written yet must not be",
-            hint="acquire again, look again at what is there now, and redo the work on it",
+            f"{why}; do not write anything further under this lease",
+            hint="acquire again, read the current content again, and redo the work on it",
             fields={"lease_id": self.lease.id, "fence": self.lease.fence},
         )
 

@@ -35,12 +35,12 @@ K = TypeVar("K", RequiredEdit, Debt)
 _MOST_TOLD: Final = 5
 _MOST_SHOWN: Final = 20
 _MOST_LEASED: Final = 50
-_ESCALATE: Final = "lease what it lies in as a whole, then commit again"
+_ESCALATE: Final = "lease the whole file or class around it, then commit again"
 _MEND_BESIDE: Final = (
-    "mend the regions in the same changeset, or lease them and mend them next; lease the files or folders named beside "
-    "them, which may be concerned too, then commit again"
+    "fix the regions in the same changeset, or lease them and fix them next; also lease the files or folders named "
+    "beside them, which may be affected too; then commit again"
 )
-_MEND: Final = "mend these regions in the same changeset, or lease them and mend them next, then commit again"
+_MEND: Final = "fix these regions in the same changeset, or lease them and fix them next, then commit again"
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +151,7 @@ class CommitAdmission:
 
     def _lease_lost(self, reader: Reader, intent: str, lost: LeaseLost, keys: Sequence[Key]) -> Refused:
         why = f"{lost.why}; what you wrote under it may be stale"
-        step = "acquire again, read the regions again, and redo the edit on what is there then"
+        step = "acquire again, read the regions again, and redo the edit on the new text"
         return Refused(Refusal.LEASE_LOST, why, self._repair(reader, keys), Next.acquire(keys, intent, step))
 
     def held_by_others(self, written: Iterable[Key], holder: str) -> tuple[Conflict, ...]:
@@ -201,7 +201,9 @@ class CommitAdmission:
             step = _step(found)
             return Refused(code, why, repair, Next.acquire(keys, changeset.intent, step), required=needed)
         # All flaws are in the new texts themselves: a lease would not repair them.
-        again = commit_again(changeset, "mend your own text: what it calls is not what you think, then commit again")
+        again = commit_again(
+            changeset, "fix your edit: the function it calls has a different signature; then commit again"
+        )
         return Refused(code, why, repair, again, required=needed)
 
     def _repair(self, reader: Reader, keys: Iterable[Key]) -> Repair:
@@ -244,7 +246,7 @@ def _regions_of(planned: Plan | Rejected) -> tuple[Key, ...]:
 def _being_written(paths: Sequence[str], conflicts: tuple[Conflict, ...]) -> Refused:
     by = short_names(each.holder for each in conflicts)
     why = f"{', '.join(paths)} is being written by {by}"
-    step = Next("regions", {"path": paths[0]}, "it takes a moment: look what is there then, and commit again")
+    step = Next("regions", {"path": paths[0]}, "wait a moment, read the new text, and commit again")
     return Refused(Refusal.LOCK_CONFLICT, why, Repair(), step, conflicts=conflicts)
 
 
@@ -260,7 +262,9 @@ def _covered(key: Key, held: Iterable[Lease]) -> bool:
 def _read_changed(changed: tuple[Value, ...]) -> Refused:
     keys = [value.key for value in changed]
     why = f"{', '.join(keys)}, which the edits rely on, changed since you read it"
-    step = Next("get", {"keys": keys}, "decide anew on what is there now (in current), then commit with its versions")
+    step = Next(
+        "get", {"keys": keys}, "decide again with the current values (in current), then commit with their versions"
+    )
     return Refused(Refusal.READ_CHANGED, why, Repair(), step, current=changed)
 
 

@@ -137,7 +137,7 @@ class Planner:
         if key.scheme == FILE and not key.is_folder:
             return key
         raise changeset_invalid(
-            f"{key} is not a file or a region of one", "name what is edited as PATH or PATH#QUALNAME"
+            f"{key} is not a file or a region of one", "name the edited code as PATH or PATH#QUALNAME"
         )
 
     def _join(self, changeset: Changeset) -> Join:

@@ -28,7 +28,7 @@ def undo(store: Store, files: Files, clock: Clock, journal: Journal) -> CommitUn
         raise StoreError(
             Code.RECOVERY_BLOCKED,
             f"an interrupted commit of {journal.holder} cannot be taken back: {fault.message}",
-            hint=f"{fault.hint}; until then nothing is committed, and what it overwrote is kept in the state",
+            hint=f"{fault.hint}; until then nothing is committed; the overwritten content is kept in the state",
             fields={"paths": [write.path for write in journal.writes], "root": journal.root},
         ) from fault
     event = CommitUndone(journal.holder, journal.intent, restored, left)

@@ -79,7 +79,9 @@ def next_after(rejected: Rejected, changeset: Changeset, packet: Repair) -> Next
         return commit_again(changeset, f"mend the text ({rejected.why}), then commit again")
     lost = next((stale for stale in rejected.stale if stale.region is None or not stale.base), None)
     if lost is not None:
-        return Next("regions", {"path": lost.key.file_path}, "see what the file holds now, then plan the edit anew")
+        return Next(
+            "regions", {"path": lost.key.file_path}, "list the file's current regions, then plan the edit again"
+        )
     fresh = {stale.asked: region for stale, region in zip(rejected.stale, packet.regions, strict=True)}
     doomed = [edit.key for edit in changeset.edits if edit.op in _DELETES and edit.key in fresh]
     if doomed:

@@ -34,7 +34,7 @@ def base_of(keyed: KeyedEdit) -> str | None:
         if edit.op is Op.CHMOD:
             return None
         raise changeset_invalid(
-            f"the edit of {keyed.key} has no base, so nobody could tell whether it was made for what is there",
+            f"the edit of {keyed.key} has no base, so it cannot be compared with the current text",
             "read the region first and give its hash as base",
         )
     return check_hash(edit.base, f"the base of {keyed.key}")

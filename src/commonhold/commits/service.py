@@ -127,7 +127,8 @@ class Commits:
             Code.REPOSITORY_BUSY,
             "the files were changed again and again by programs that do not ask Commonhold, while this commit was being"
             " checked; nothing was written",
-            hint="see what else writes there (a formatter, a build, an editor), then repeat the same call",
+            hint="find the other program that writes there (a formatter, a build, an editor), then repeat the "
+            "same call",
             retry_after_seconds=1.0,
         )
 

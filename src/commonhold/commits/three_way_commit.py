@@ -95,7 +95,7 @@ class ThreeWayCommit:
         content = versions.in_merged(found.source)
         flaw = flaw_in(theirs, content, keys) if content else None
         if content is None or flaw:
-            why = flaw.why if flaw else "the merge would change what the edits do not name"
+            why = flaw.why if flaw else "the merge would change text that the edits do not name"
             return _unmerged(versions, [Obstacle(Reason.GATE, why)], None)
         return _joint(versions, content, authors, found.notes)
 

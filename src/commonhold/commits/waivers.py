@@ -24,7 +24,7 @@ class Waivers:
         """Close the debts at `keys`, all or none: `holder` has reviewed them, and gives the reason in `note`."""
         check_reason(note, "note")
         if not keys:
-            raise UsageError(Code.USAGE, "no key was given", hint="name what is owed, as review shows it")
+            raise UsageError(Code.USAGE, "no key was given", hint="name the keys that review lists")
         named = list(dict.fromkeys(str(self._reading.locate(key)) for key in keys))
         with self._store.write() as writer:
             debts = writer.debts()
@@ -32,7 +32,7 @@ class Waivers:
             found = [owed.get(place_of_debt(self._reading.root, key)) for key in named]
             missing = [key for key, debt in zip(named, found, strict=True) if debt is None]
             if missing:
-                return WaiveAnswer("refused", why=_why(missing, debts), next=Next("review", {}, "see what is owed"))
+                return WaiveAnswer("refused", why=_why(missing, debts), next=Next("review", {}, "list the open debts"))
             waived = [debt for debt in found if debt is not None]
             events = [DebtWaived(holder, debt.key, debt.worktree, note) for debt in waived]
             writer.record(events, self._clock.now().wall)

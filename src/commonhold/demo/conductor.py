@@ -30,7 +30,7 @@ _EXPLAINED: Final = {
 }
 
 ALONE: Final = "one agent alone"
-_ALONE_EXPLAINED: Final = "agent-1 does its share with nobody in the way: the measure for the speed of many"
+_ALONE_EXPLAINED: Final = "agent-1 does its share alone: the baseline for the speed of many"
 
 
 class Conductor:

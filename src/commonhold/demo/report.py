@@ -108,7 +108,7 @@ class Report:
     def _rows(self) -> list[tuple[str, list[Text]]]:
         outcomes = [self.policies[policy] for policy in Policy]
         kept = [
-            ("edits told “done”", [_part(each.applied, each.edits) for each in outcomes]),
+            ("edits reported as done", [_part(each.applied, each.edits) for each in outcomes]),
             ("lost updates", [_good(str(each.lost_updates), not each.lost_updates) for each in outcomes]),
             ("answers that said no", [Text(str(each.refused)) for each in outcomes]),
             ("edits thought over again", [Text(str(each.retries)) for each in outcomes]),
@@ -129,7 +129,7 @@ class Report:
         lost = f"{ours.lost_updates} lost, {ours.applied} of {ours.edits} applied"
         return "\n".join(
             [
-                f"No coordination: {none.lost_updates} of {none.applied} edits were told “done” and are gone.",
+                f"No coordination: {none.lost_updates} of {none.applied} edits were reported as done and are gone.",
                 f"File leases: {file.lost_updates} lost; who wants a held file waits{self._work_done(Policy.FILE)}.",
                 f"Commonhold: {lost}{self._work_done(Policy.COMMONHOLD)}.{_collided(ours)}",
                 self._on_times(),
@@ -144,7 +144,7 @@ class Report:
         return (
             f"The measure of speed is a fourth run, agent-1 alone with its {_counted(self.one_agent.edits, 'edit')}: "
             f"{self.one_agent.wall_seconds:.1f} s.\n"
-            "Times depend on this machine and on what else it does: compare them within one run only."
+            "Times depend on this machine and on its other load: compare them within one run only."
         )
 
     def _work_done(self, policy: Policy) -> str:

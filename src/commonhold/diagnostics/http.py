@@ -35,7 +35,7 @@ def serving(state_folder: str, daemon: int | None) -> Finding:
     if _says_what_it_is(_Beside(http_address(state_folder)), {}):
         return ok("daemon", f"process {daemon} serves this repository")
     found = f"process {daemon} serves this repository, but does not answer: hooks let nothing be written"
-    return fail("daemon", found, f"kill -9 {daemon}: what it has answered is kept, and the next use starts another")
+    return fail("daemon", found, f"kill -9 {daemon}: its answers are kept, and the next use starts another")
 
 
 def is_answered(chosen: Loopback) -> bool:

@@ -70,9 +70,11 @@ def _clock() -> Finding:
 def _sandbox() -> Finding:
     found = offered()
     if found.is_enforced:
-        return ok("sandbox", f"{found.name}: shell commands of agents cannot write what others hold", name=found.name)
+        return ok(
+            "sandbox", f"{found.name}: shell commands of agents cannot write files that others hold", name=found.name
+        )
     mend = "allow user namespaces (sysctl user.max_user_namespaces), or install bubblewrap"
-    what = "none: that a shell command of an agent writes what another holds is only seen afterwards"
+    what = "none: a write of an agent's shell command to a file that another holds is noticed only afterwards"
     return warn("sandbox", what, mend, name="none")
 
 

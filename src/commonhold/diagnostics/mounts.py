@@ -19,7 +19,7 @@ def file_system(folder: str) -> Finding:
     device = device_of(folder)
     kind = kind_of(folder, _read_mounts(), device)
     if kind is None:
-        return warn("file system", "its type cannot be told here", "keep the repository on a local disk")
+        return warn("file system", "its type cannot be found here", "keep the repository on a local disk")
     if reason := unsafe(kind):
         return fail("file system", reason, "move the repository to a local disk", type=kind)
     if kind.startswith("fuse"):

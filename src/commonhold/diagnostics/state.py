@@ -34,7 +34,7 @@ _BUSY_TIMEOUT_MS: Final = 1000
 _NO_DATABASE: Final = ok("database", "not there yet; the first use makes it")
 _ASIDE: Final = "move the state folder aside, keep it, and start afresh: mv {0} {0}.damaged"
 _RECOVER: Final = "commonhold doctor --recover"
-_MEND: Final = "change what they name, or waive it: commonhold review lists them"
+_MEND: Final = "change the code that they name, or waive them: commonhold review lists them"
 
 
 def state(folder: str) -> Iterator[Finding]:
@@ -196,7 +196,10 @@ def restored(reset: Reset | None) -> Iterator[Finding]:
             f"{(time.time() - reset.at) / 60:.0f} min ago the store was found to lack events that it had recorded, as"
             f" after a restored backup: {reset.leases} lease(s){whose} ended, and fences went on above all given before"
         )
-        then = "let them acquire anew what they still need: commonhold log shows it; if nobody restored a backup, look"
+        then = (
+            "let them acquire the keys that they still need again: commonhold log shows them; if no backup was"
+            " restored, look"
+        )
         yield warn("restored", found, f"{then} whether two servers answer at the store's URL")
 
 

@@ -35,7 +35,7 @@ def check_holder(text: str) -> str:
             hint="name this session: --agent NAME, or export COMMONHOLD_AGENT=NAME first",
         )
     if text == NOBODY:
-        raise _invalid("holder", f"cannot be {NOBODY!r}, the word for nobody", "choose another name")
+        raise _invalid("holder", f"cannot be {NOBODY!r}, the name for “no holder”", "choose another name")
     return check_line(text, "holder", MAX_HOLDER_LENGTH)
 
 

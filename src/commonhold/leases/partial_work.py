@@ -67,7 +67,7 @@ class PartialWorks:
     def _tell_of_lapse(self, lease: Lease, left: Sequence[UnfinishedChange]) -> None:
         """Tell the holder, and the one that asked for the lease, that it expired without a sign of life."""
         keys, silence = listed(lease.keys, _MOST_LISTED), duration(lease.ttl_seconds)
-        kept = f"; what was changed under it is kept: `commonhold review show {lease.id}`" if left else ""
+        kept = f"; the changes made under it are kept: `commonhold review show {lease.id}`" if left else ""
         own = (
             f"your lease on {keys} lapsed after {silence} without a sign of life from you; "
             f"others may hold it by now{kept}"

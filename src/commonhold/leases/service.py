@@ -366,8 +366,8 @@ def _lapsed(recent: Sequence[Recorded], keys: Sequence[Key], since: float) -> li
     lost = [each.event for each in recent if isinstance(each.event, LeaseExpired) and each.at >= since]
     ended = [event.lease_id for event in lost]
     return [
-        f"{texts.short_name(lease.holder)} did not release {', '.join(lease.keys)}: the lease lapsed, since nothing "
-        "was heard any more; `commonhold review` shows what may be half done"
+        f"{texts.short_name(lease.holder)} did not release {', '.join(lease.keys)}: the lease lapsed without a "
+        "sign of life; `commonhold review` shows changes that may be half done"
         for lease_id in ended
         if (lease := leases.get(lease_id)) and any(map(lease.covering, keys))
     ]

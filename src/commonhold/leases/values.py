@@ -115,7 +115,7 @@ def _refused(refused: NotStored, request: PutRequest) -> PutAnswer:
 
 def _look_again(request: PutRequest, refused: NotStored) -> Next:
     keys = list(dict.fromkeys((request.key, *(value.key for value in refused.current))))
-    return Next("get", {"keys": keys}, "decide anew on what is there now (in current), then put with its version")
+    return Next("get", {"keys": keys}, "decide again with the current value (in current), then put with its version")
 
 
 def _hold_first(request: PutRequest, _: NotStored) -> Next:

@@ -88,7 +88,7 @@ def _once(first: bytes, second: bytes) -> Iterator[tuple[bytes, str]]:
         for index, at in [*(pairs if before is one else [pair[::-1] for pair in pairs]), *ends]:
             parts += [*before[position:index], *after[place:at], *before[index : index + 1]]
             position, place = index + 1, at + 1
-        yield b"".join(parts), "what both added, with what they share once"
+        yield b"".join(parts), "the additions of both, shared parts once"
 
 
 def _woven(base: bytes, first: bytes, second: bytes) -> Iterator[tuple[bytes, str]]:

@@ -58,7 +58,10 @@ def why_order_shows(holder: Element, mine: Sequence[Element], others: Sequence[E
     if shared:
         return Reason.INTERFERES, f"what both sides added at one point shares {_shown(shared)}"
     if one.footprint.leaves or other.footprint.leaves:
-        return Reason.ORDER_MATTERS, "what one side added at the same point may leave before the other's is reached"
+        return (
+            Reason.ORDER_MATTERS,
+            "the code that one side added may leave the block before the other side's code at the same point runs",
+        )
     if _calls_meet(one.footprint, other.footprint):
         return Reason.ORDER_MATTERS, "both sides added calls at one point, and their order may matter"
     for calling, still in ((one, other), (other, one)):

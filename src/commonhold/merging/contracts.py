@@ -67,7 +67,7 @@ def reason_of(conflict: Conflict) -> Reason:
 def _spot(conflict: Conflict, maps: Mapping[SideName, LineMap]) -> Spot:
     concern = conflict.concern
     ours, theirs = (_lines(maps[name].to_side(concern.path, concern.line)) for name in SideName)
-    return Spot(reason_of(conflict), concern.why(f"line {concern.line} of what is merged"), ours=ours, theirs=theirs)
+    return Spot(reason_of(conflict), concern.why(f"line {concern.line} of the merge"), ours=ours, theirs=theirs)
 
 
 def _lines(line: int | None) -> Lines:

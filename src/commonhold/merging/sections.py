@@ -135,7 +135,7 @@ def _under_another(stands: Counter[tuple[bytes, Path]], base: _Document, *sides:
             is_released = under in base.paths and base.releases.get(under) != other.releases.get(under)
             if not stands[line, under] or is_released:
                 shown = line.decode(errors="replace").strip()
-                why = f"what one side added ({shown}) would stand under a heading that the other side put there"
+                why = f"the text that one side added ({shown}) would stand under a heading that the other side added"
                 return Spot(Reason.ORDER_MATTERS, why)
     return None
 

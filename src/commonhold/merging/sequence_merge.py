@@ -126,7 +126,10 @@ class SequenceMerge:
             last = [(hunk.stop, each) for hunk in other.hunks for each in hunk.new if does_something(each)]
             first = next(side.exits(), None) if last else None
             if first is not None and last[-1][0] > first[0]:
-                why = "one side may leave earlier than before, and what the other does further down is not reached then"
+                why = (
+                    "one side may leave earlier than before, and then skips the code that the other changed "
+                    "further down"
+                )
                 pair = (first[1], last[-1][1]) if side is self._ours else (last[-1][1], first[1])
                 self._record.doubts.append(Spot(Reason.INTERFERES, why, ours=pair[0].rows, theirs=pair[1].rows))
 
@@ -251,7 +254,7 @@ class SequenceMerge:
             new = side.side(start, stop)
             beside = [each for each in (*other.insertion(start), *other.insertion(stop)) if hangs_on_its_place(each)]
             if new and beside and side.loses_any(start, stop):
-                why = "one side added something right beside what the other wrote anew"
+                why = "one side added something right beside text that the other rewrote"
                 first, second = (new[0], beside[0]) if side is self._ours else (beside[0], new[0])
                 self._record.doubts.append(Spot(Reason.BOTH_CHANGED, why, ours=first.rows, theirs=second.rows))
 
@@ -371,7 +374,7 @@ class SequenceMerge:
         elif {*_said(ours or theirs)} <= {*_said(base)}:
             return []  # both removed elements, and neither changed those that the other kept
         else:
-            reason, why = Reason.CHANGED_AND_DELETED, "one side changed what the other deleted"
+            reason, why = Reason.CHANGED_AND_DELETED, "one side changed text that the other deleted"
         runs = [_run(each) for each in (base, ours, theirs)]
         first, second, third = (each[0].lead_start if each else 0 for each in (base, ours, theirs))
         joined = self._in_both_orders(ours, theirs) if ours and theirs else ()
@@ -392,7 +395,7 @@ class SequenceMerge:
         other = (self._theirs if is_ours else self._ours).kept[index]
         if other is None:
             texts = (element.text, b"") if is_ours else (b"", element.text)
-            why = "one side moved what the other deleted or moved elsewhere"
+            why = "one side moved text that the other deleted or moved elsewhere"
             at = (base.start, element.start, element.start)
             return Entry(element, [element.lead], [Clash(base.text, *texts, Reason.CHANGED_AND_DELETED, why, at)])
         pair = (element, other) if is_ours else (other, element)

@@ -57,7 +57,7 @@ class Structure:
         bodies = [_parts(each, bodies=True) for each in (base, ours, theirs)]
         is_met = (heads[0] != heads[1] and bodies[0] != bodies[2]) or (heads[0] != heads[2] and bodies[0] != bodies[1])
         if is_met and not base.is_definition:
-            why = f"one side changed when or how often one {base.words} is run, the other what it runs"
+            why = f"one side changed when or how often one {base.words} is run, the other changed the code that it runs"
             self.record.doubts.append(Spot(Reason.INTERFERES, why, base.rows, ours.rows, theirs.rows))
 
     def _leaf(self, base: Element, ours: Element, theirs: Element) -> list[Piece]:

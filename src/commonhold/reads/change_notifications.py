@@ -149,7 +149,7 @@ def _what_else(found: StaleRead) -> str:
     if found.now is None:
         return "it is gone"
     key = canonical(found.key)
-    return "its body changed" if key.is_region and not key.is_header else "what it holds changed"
+    return "its body changed" if key.is_region and not key.is_header else "its content changed"
 
 
 def name(key: Key) -> str:

@@ -123,7 +123,7 @@ def _result(route: Route, body: bytes) -> Answer:
     except RecursionError:
         return told(400, TOO_DEEP)
     except ValueError as fault:
-        return told(400, f"what was sent cannot be read: {fault}")
+        return told(400, f"the request cannot be read: {fault}")
     except Exception as fault:  # noqa: BLE001 - a defect of ours must not end the daemon
         known = exhausted(fault) or fault
         if isinstance(known, CommonholdError):

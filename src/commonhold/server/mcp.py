@@ -147,7 +147,7 @@ def _stopping() -> StoreError:
     return StoreError(
         Code.STORE_BUSY,
         "the server is stopping, so the call was broken off",
-        hint="repeat the call; status shows what was done",
+        hint="repeat the call; status shows its effect, if any",
         retry_after_seconds=1.0,
     )
 
@@ -156,7 +156,7 @@ def _defect(name: str, fault: Exception) -> InternalError:
     return InternalError(
         Code.INTERNAL,
         f"{name} failed inside Commonhold: {type(fault).__name__}: {fault}",
-        hint="report it with the trace on the server's standard error; status shows what was done",
+        hint="report it with the trace on the server's standard error; status shows its effect, if any",
     )
 
 

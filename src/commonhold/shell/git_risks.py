@@ -81,7 +81,7 @@ IsRevision = Callable[[str], bool]
 """A function that says whether a word names a commit (otherwise it can only be a path)."""
 
 _GONE: Final = ("--continue", "--quit", "--edit-todo", "--show-current-patch")
-_OBJECTS: Final = Unknowable("contents that only another session's index, or nobody's branch, leads to")
+_OBJECTS: Final = Unknowable("contents that only another session's index, or no branch, refers to")
 _HISTORY: Final = Unknowable("the history that lost work can be found by")
 
 
@@ -260,7 +260,7 @@ def _read_tree(words: Words, _is_revision: IsRevision) -> tuple[Risk, ...]:
 
 def _submodule(words: Words, _is_revision: IsRevision) -> tuple[Risk, ...]:
     is_forced = words.words[:1] in {("deinit",), ("update",)} and words.has("-f", "--force")
-    return (Unknowable("what is changed inside of submodules"),) if is_forced else ()
+    return (Unknowable("changes inside submodules"),) if is_forced else ()
 
 
 Judge = Callable[[Words, IsRevision], tuple[Risk, ...]]

@@ -17,7 +17,7 @@ Links = Mapping[str, tuple[str, ...]]
 
 
 def read_links(text: str | None) -> Links:
-    """Read the links from the text of their value. What is no link is left out: any session may write the value."""
+    """Return the links in the text of their value, without entries that are no links: any session may write it."""
     try:
         read = json.loads(text or "{}")
     except (ValueError, RecursionError):

@@ -72,7 +72,7 @@ class ServerChecker:
             return self._degraded(f"cannot be shown the files ({fault.strerror})", "mend that, and repeat the call")
         self._was_late = False
         self._rest.worked()
-        late = self._why(report.why, "repeat the call: what was worked out is kept") if report.why else ""
+        late = self._why(report.why, "repeat the call: the results so far are kept") if report.why else ""
         unchecked = tuple(each for each in report.new if is_unchecked(self._root, each.path))
         new = tuple(each for each in report.new if each not in unchecked)
         return replace(report, new=new, unchecked=unchecked, why="; ".join(filter(None, (late, _without(case.unread)))))

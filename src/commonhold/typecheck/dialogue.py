@@ -170,7 +170,7 @@ class Dialogue:
         }
         answer = self.connection.ask("initialize", params).wait(deadline)
         if not isinstance(answer, dict) or not isinstance(answer.get("capabilities"), dict):
-            raise ServerFault("did not say what it can do")
+            raise ServerFault("did not declare its capabilities")
         self.connection.tell("initialized", {})
         info = answer.get("serverInfo")
         version = info.get("version") if isinstance(info, dict) else None
@@ -249,6 +249,6 @@ def _diagnostic(path: str, item: Mapping[str, Any]) -> Diagnostic:
         line = int(item["range"]["start"]["line"]) + 1
         message = str(item["message"])
     except (KeyError, TypeError, ValueError) as fault:
-        raise ServerFault("answered with what is no diagnostic") from fault
+        raise ServerFault("answered with an invalid diagnostic") from fault
     # The text after an empty line is advice, and mentions this machine.
     return Diagnostic(path, line, message.partition("\n\n")[0], str(item.get("code", "")))

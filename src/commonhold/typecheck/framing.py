@@ -69,4 +69,4 @@ def _decode(body: bytes) -> Message:
 
 
 def _no_message(said: bytes) -> ServerFault:
-    return ServerFault(f"sent what is no message: {said[:60].decode('utf-8', 'replace')!r}")
+    return ServerFault(f"sent an invalid message: {said[:60].decode('utf-8', 'replace')!r}")

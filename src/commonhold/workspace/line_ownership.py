@@ -164,7 +164,7 @@ class Authors:
             if not isinstance(merge(old, mine, rest, path), Proven):
                 return Inseparable("both changed the same place, and what each did cannot be proven apart", others)
         if problem_in(mine, path, old) and not (problem_in(old, path) or problem_in(new, path)):
-            return Inseparable("without what they have not committed it would not be valid", others)
+            return Inseparable("without their uncommitted changes it would not be valid", others)
         return None
 
     @staticmethod

@@ -162,7 +162,7 @@ def test_a_lease_that_was_anothers_meanwhile_is_lost() -> None:
 def test_check_says_what_must_not_be_done_any_more() -> None:
     grip = LeaseHandle(lease(fence=7), asked_at=0.0)
     grip.check(89.9)
-    with pytest.raises(RefusedError, match="what was not written yet must not be") as caught:
+    with pytest.raises(RefusedError, match="do not write anything further under this lease") as caught:
         grip.check(90.0)
     assert caught.value.code is Code.LEASE_LOST
     assert caught.value.fields == {"lease_id": "lease-1", "fence": 7}

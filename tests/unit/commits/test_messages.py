@@ -67,7 +67,7 @@ def test_a_lapse_is_told_as_one_to_who_had_the_lease_and_to_who_asked_for_it(sho
     shop.write("a.py", SOURCE.replace("return 1", "return 10"))
     shop.clock.advance(601)
     shop.service(None).sweep()
-    kept = f"what was changed under it is kept: `commonhold review show {lease.id}`"
+    kept = f"the changes made under it are kept: `commonhold review show {lease.id}`"
     mine = "your lease on file:a.py#f lapsed after 10 min without a sign of life from you; others may hold it by now"
     assert f"{mine}; {kept}" in told(one)
     asked = f"one did not release file:a.py#f: the lease lapsed after 10 min without a sign of life; {kept}"

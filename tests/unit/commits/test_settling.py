@@ -518,7 +518,7 @@ def test_what_a_command_wrote_over_what_another_holds_is_told_to_both(shop: Work
     shop.write("a.py", G_OTHERWISE)
     back = f"the old text is kept; restore it with `commonhold show {before['a.py'][:16]} --to a.py`"
     taken = two.record_external_writes(before, intent="$ sed -i s/2/20/ a.py")
-    assert f'one holds file:a.py#g for "mine", and is told that you overwrote it; {back}' in taken.notices
+    assert f'one holds file:a.py#g for "mine", and gets a notice that you overwrote it; {back}' in taken.notices
     (commit,) = commits(two)
     (region,) = (each for each in commit.regions if each.key == "file:a.py#g")
     assert region.before
@@ -566,5 +566,5 @@ def test_lines_that_are_only_added_are_told_to_who_holds_the_whole_file(
     shop.write("a.py", f"import os\nimport re\n{SOURCE}")
     taken = two.record_external_writes(before, intent="$ make")
     assert taken.outcome == ("unadmitted" if is_told else "recorded")
-    assert any("is told that you overwrote it" in each for each in taken.notices) == is_told
+    assert any("gets a notice that you overwrote it" in each for each in taken.notices) == is_told
     assert any("was overwritten by two" in each.text for each in one.news()) == is_told

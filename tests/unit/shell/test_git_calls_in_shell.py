@@ -94,7 +94,7 @@ def test_any_text_has_an_answer(line: str) -> None:
         ("push", ()),
         ("reflog", ()),
         ("gc", ()),
-        ("gc --prune=now", (Unknowable("contents that only another session's index, or nobody's branch, leads to"),)),
+        ("gc --prune=now", (Unknowable("contents that only another session's index, or no branch, refers to"),)),
         ("reset --hard --help", ()),
     ],
 )

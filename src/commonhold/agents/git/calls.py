@@ -231,8 +231,9 @@ def _astray(tree: Tree, call: GitCall) -> str | None:
     if word not in WRITERS:
         return None
     return (
-        f"`git {word}` was not run: it takes {tree.root} for the working tree, which is none of this repository's, and "
-        "would leave in the index what is there. Next: git archive REVISION | tar -x -C FOLDER, or, to work there, "
+        f"`git {word}` was not run: it names {tree.root} as the working tree, which does not belong to this "
+        "repository, and would fill the index from there. Next: git archive REVISION | tar -x -C FOLDER, or, to "
+        "work there, "
         "git worktree add --detach FOLDER"
     )
 

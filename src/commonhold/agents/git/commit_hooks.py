@@ -25,7 +25,7 @@ from commonhold.workspace.git.private_tree import Made, PrivateTree, has_hook
 from commonhold.workspace.git.process import Git
 from commonhold.workspace.line_ownership import OUTSIDE
 
-_INTENT: Final = "what a hook of `git commit` made of it"
+_INTENT: Final = "changes by a hook of `git commit`"
 _SHOWN: Final = 6
 
 
@@ -127,8 +127,8 @@ def _told(left: Sequence[str], *, is_committed: bool) -> str:
     paths = listed(sorted(left), _SHOWN)
     if is_committed:
         return (
-            f"what a hook made of {paths} is in the commit, but not in the working tree: others are at work on the "
-            "same lines there, or hold them, and theirs was left as it is. Nothing has to be done; git diff shows it"
+            f"the changes that a hook made to {paths} are in the commit, but not in the working tree: other sessions "
+            "edit or hold the same lines there. Nothing is lost, and you need do nothing; git diff shows the difference"
         )
     return (
         f"a hook changed {paths}, but not in the working tree: others are at work on the same lines there, or hold "

@@ -203,10 +203,7 @@ class Judging:
         if all(number in own or number >= len(listed) for number in wanted):
             return None
         then = f"git stash pop 'stash@{{{own[0]}}}', which is this session's" if own else "leave it where it is"
-        return (
-            "what is stashed there was not stashed by this session, and all working trees share the stash. "
-            f"Next: {then}"
-        )
+        return f"this session did not make that stash entry, and all working trees share the stash. Next: {then}"
 
     def _worktree(self, risk: risks.Worktree) -> str | None:
         tree = differences.find_tree(Git(str(Path(self._git.root, risk.path)))) if self._is_folder(risk.path) else None
@@ -231,13 +228,14 @@ def _pushed(risk: risks.Pushed) -> str | None:
     if risk.is_checked:
         return None
     return (
-        "it would throw away what others have pushed, without looking. "
-        "Next: git push --force-with-lease, which goes ahead only where nobody has pushed since"
+        "it would discard commits that others have pushed, without a check. "
+        "Next: git push --force-with-lease, which succeeds only if the remote branch has not moved since your "
+        "last fetch"
     )
 
 
 def _unknowable(risk: risks.Unknowable) -> str:
-    return f"it would take away {risk.what}, and whose that is cannot be told. Next: leave that to a person"
+    return f"it would remove {risk.what}, and their author is unknown. Next: leave that to a person"
 
 
 def _number(entry: str) -> int:

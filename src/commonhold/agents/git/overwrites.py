@@ -34,7 +34,7 @@ class Overwrites:
         found = [each for each in self._found(session, taken, head) if not _is_told(session, each)]
         for each in found:
             session.send([each.owner], each.told_owner())
-        more = f"and {len(found) - MOST_TOLD} more places, whose owners are told" if len(found) > MOST_TOLD else ""
+        more = f"and {len(found) - MOST_TOLD} more places, whose owners get a notice" if len(found) > MOST_TOLD else ""
         return (*(each.told_writer() for each in found[:MOST_TOLD]), *filter(None, [more]))
 
     def _found(self, session: Commonhold, taken: RecordAnswer, head: str) -> Sequence[Replaced]:

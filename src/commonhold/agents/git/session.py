@@ -47,8 +47,8 @@ _UNSEEN: Final = {
 }
 """Options of a commit with which it stages and commits in one step, and the alternative for each."""
 _HOOKS_ALONE: Final = (
-    "others have uncommitted work here, so the hooks of that commit ran on a copy of the files that holds this "
-    "session's own changes alone, and what they changed was brought back. Next: do what they say, then commit again"
+    "others have uncommitted work here, so the hooks of that commit ran on a copy of the files with only this "
+    "session's changes, and their edits were copied back. Next: follow the hooks' output, then commit again"
 )
 _FATAL: Final = 128
 _PLACES: Final = ("--git-dir", "--work-tree")
@@ -166,7 +166,7 @@ class Session:
         known = self.home.operation
         if under_way and call.word in _GUARDED and (known is None or known.holder != self.holder):
             return (
-                f"`git {call.word}` was not run: {known.holder if known else 'somebody who is no session'} is in the "
+                f"`git {call.word}` was not run: {known.holder if known else 'a user without a session'} is in the "
                 f"middle of a {under_way} in this working tree. Next: wait until it is done, or work in a tree of your "
                 "own (git worktree add --detach ../NAME); if it is yours to finish, git add the files that you solved"
             )
@@ -177,8 +177,9 @@ class Session:
         for option, instead in _UNSEEN.items():
             if words.has(*option.split()):
                 return (
-                    f"`git commit {option.split()[-1]}` was not run: what it takes is not looked through, and could "
-                    f"hold what others did. Next: {instead}"
+                    f"`git commit {option.split()[-1]}` was not run: Commonhold cannot check which changes it "
+                    "includes, "
+                    f"and they may be others'. Next: {instead}"
                 )
         return self._amending() if words.has("--amend") else None
 
@@ -330,10 +331,15 @@ class Session:
         if not tree:
             return head, ""
         new = remade(self._root, head, tree)
-        done = self._root.finish("update-ref", "-m", "commonhold: less what a hook staged of others", "HEAD", new, head)
+        done = self._root.finish(
+            "update-ref", "-m", "commonhold: without others' changes that a hook staged", "HEAD", new, head
+        )
         if done.returncode:
-            return head, f"a hook of that commit has staged what others did, too: {swept}. Next: git revert {head[:10]}"
-        return new, f"a hook of that commit had staged what others did, too, which is taken out of it again: {swept}"
+            return head, f"a hook of that commit also staged others' changes: {swept}. Next: git revert {head[:10]}"
+        return (
+            new,
+            f"a hook of that commit also staged others' changes, which are removed from the commit again: {swept}",
+        )
 
     def _take_out_of_shared(self) -> None:
         """Apply a sparse checkout to the shared index, too: otherwise the absent files would count as deleted there."""

@@ -23,25 +23,28 @@ from commonhold.reads.content_history import called
 
 _MOST_LISTED: Final = 8
 _NEXT: Final = {
-    Refusal.REGION_CHANGED: "redo your intent on what is there now; do not send the old text",
-    Refusal.CONTRACT_CHANGED: "read again what changed, then redo your edit so that it fits",
+    Refusal.REGION_CHANGED: "redo your intent on the current text; do not send the old text",
+    Refusal.CONTRACT_CHANGED: "read the changed code again, then redo your edit so that it fits",
     Refusal.PARSE_INVALID: "fix the text, then write again",
     Refusal.LOCK_CONFLICT: "do other work first; when it is free, read the file again and write again",
     Refusal.LEASE_LOST: "write again: your turn to write had expired",
     Refusal.REQUIRE_ADDITIONAL_LOCKS: "fix the affected code first, or do other work until it is free",
     Refusal.ESCALATION_REQUIRED: "do other work until the affected code is free, or make a smaller change",
 }
-_MEND: Final = "next: fix what you owe; if no change is needed, a person closes it: `commonhold review waive KEY`"
+_MEND: Final = (
+    "next: fix the code that you owe; if it needs no change, a person closes the debt: `commonhold review waive KEY`"
+)
 BY_COMMAND: Final = (
-    "change it with a shell command that names it (sed -i, cp, >), since that is looked at when it has ended; or ask "
-    "your user to name it in .commonholdignore, if it is generated"
+    "change it with a shell command that names it (sed -i, cp, >), since Commonhold checks its writes when it "
+    "has ended; or ask "
+    "your user to list it in .commonholdignore, if it is generated"
 )
 """The next step if a file is too large to be judged before it is written."""
 _REREADING: Final = frozenset({"claude", "opencode", "cursor", "vscode"})
 """Agents whose tools refuse a file that changed since they read it, or may."""
 WAIT_SECONDS: Final = 90
 """How long a command waits for others: less than agents let a command take."""
-_OTHERWISE: Final = "look at what is there now, and plan the edit anew"
+_OTHERWISE: Final = "read the current text, and plan the edit again"
 
 
 def refusal(answer: CommitAnswer, now: float, agent: str) -> str:
@@ -83,7 +86,7 @@ def denial(conflicts: Sequence[Conflict], now: float) -> str:
     keys = list(dict.fromkeys(each.key for each in conflicts if path_of_slot(each.key) is None))
     wait = shlex.join(("commonhold", "acquire", "--wait", f"{WAIT_SECONDS}", *keys[:_MOST_LISTED], "--", "true"))
     return told(
-        "Commonhold refused this write (LOCK_CONFLICT): others hold what it changes",
+        "Commonhold refused this write (LOCK_CONFLICT): others hold code that it changes",
         *_in_the_way(conflicts, now),
         f"next: do other work, or wait until it is free (`{wait}`); then read the file again and write again",
     )
@@ -105,8 +108,8 @@ def unclear(path_and_why: str, agent: str = "", shown: RepairRegion | None = Non
 def reserved(paths: Sequence[str]) -> str:
     """Return the refusal of a write to Commonhold's own state."""
     return told(
-        f"Commonhold refused this write: {listed(paths, _MOST_LISTED)} is where Commonhold keeps its own state",
-        "next: leave it alone; `commonhold status` and `commonhold log` show what is in it",
+        f"Commonhold refused this write: {listed(paths, _MOST_LISTED)} belongs to Commonhold's own state",
+        "next: do not write there; `commonhold status` and `commonhold log` show its content",
     )
 
 
@@ -137,9 +140,9 @@ def taken(answer: RecordAnswer) -> str:
     if answer.outcome != "unadmitted":
         return ""
     return told(
-        f"Commonhold recorded what was written, but could not have admitted it ({answer.code}): {answer.why}",
-        "nothing was taken back; what was there before is kept",
-        f"next: mend it now; a person sees it with `commonhold review show {answer.review}`",
+        f"Commonhold recorded this write, but would have refused it ({answer.code}): {answer.why}",
+        "nothing was reverted; the previous content is kept",
+        f"next: fix it now; a person sees it with `commonhold review show {answer.review}`",
     )
 
 

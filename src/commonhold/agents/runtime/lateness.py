@@ -23,7 +23,11 @@ def why_late(happening: Happening, seconds: float) -> str:
 def too_long(wishes: Iterable[IntendedWrite], folder: str) -> str:
     """Return that a file is too large to be judged in time; empty if none is."""
     size, path = max(_sizes(wishes, folder), default=(0, ""))
-    return f"what a change of {path} means takes too long to find: it has {size:,} bytes" if size >= LARGE_BYTES else ""
+    return (
+        (f"the effects of a change to {path} take too long to find: it has {size:,} bytes")
+        if size >= LARGE_BYTES
+        else ""
+    )
 
 
 def _sizes(wishes: Iterable[IntendedWrite], folder: str) -> Iterator[tuple[int, str]]:

@@ -40,6 +40,6 @@ def end_part(part: Commonhold, session: str) -> RecordAnswer:
     if owed:
         part.send(
             [session],
-            f"{short_name(part.holder)}, your subagent, ended and left to you what it owes: {'; '.join(owed)}",
+            f"{short_name(part.holder)}, your subagent, ended, and you inherit its debts: {'; '.join(owed)}",
         )
     return answer

@@ -29,13 +29,13 @@ def some(paths: Sequence[str]) -> str:
 
 def held_by_others(held: Sequence[Holding], now: float) -> str:
     """Return why a command must not run that would write files held by others; `now` is wall time."""
-    lines = ["the command was not run, since it would write what others hold:", *_who(held, now)]
+    lines = ["the command was not run, since it would write files that others hold:", *_who(held, now)]
     return "\n".join([*lines, f"Next: do other work, or wait until it is free, then run it again: {_waiting(held)}"])
 
 
 def kept_from(held: Sequence[Holding], now: float) -> str:
     """Return the list of held files that a failed command could not write."""
-    lines = ["while the command ran, it could not write what others hold:", *_who(held, now)]
+    lines = ["while the command ran, it could not write files that others hold:", *_who(held, now)]
     return "\n".join(
         [
             *lines,
@@ -89,10 +89,12 @@ def report(outcome: Outcome, masked: Sequence[Holding], now: float) -> str:
     taken = outcome.taken
     lines = [*taken.notices]
     if taken.code is Refusal.LOCK_CONFLICT:  # the notices name the holder and the way back
-        lines.append(f"it is left as it is, and waits for review ({taken.review})")
+        lines.append(f"nothing was reverted; a person will review it ({taken.review})")
     elif taken.outcome == "unadmitted" and taken.code not in _OWN_CONCERN:
-        lines.append(f"what the command wrote is recorded, but would have been refused ({taken.code}): {taken.why}")
-        lines.append(f"it is left as it is, and waits for review. Next: commonhold review show {taken.review}")
+        lines.append(
+            f"Commonhold recorded the command's writes, but would have refused them ({taken.code}): {taken.why}"
+        )
+        lines.append(f"nothing was reverted; a person will review it. Next: commonhold review show {taken.review}")
     if unknown := (*taken.unknown, *outcome.unread):
         lines.append(f"not recorded, since too large, not kept from before, or now reached by a link: {some(unknown)}")
     if outcome.shared:

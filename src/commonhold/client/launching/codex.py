@@ -39,7 +39,7 @@ def main(socket: str, when_down: str, state: str, root: str, *shell: str) -> int
             except ShutOff:
                 pass
         if foretold is None and _is_in(root):
-            raise _Untold("in Codex's sandbox nobody can be asked, and no hook has told of it")
+            raise _Untold("in Codex's sandbox the daemon cannot be asked, and no hook has reported it")
         if foretold is not None:
             _wait_on(left)
         return UNBOUND

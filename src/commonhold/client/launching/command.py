@@ -91,7 +91,7 @@ def _end(socket: str, told: Object) -> None:
     try:
         report = _answered(socket, told, ended_ns).get("report")
     except Unserved as fault:
-        report = f"what the command wrote is not recorded yet: {fault}. Next: commonhold status"
+        report = f"the changes that the command made are not recorded yet: {fault}. Next: commonhold status"
     if report:
         say(report)
 

@@ -141,7 +141,7 @@ def _run(git: str, socket: str, words: list[str], answer: Object) -> "tuple[int,
     try:
         told = asked_of_next(socket, "/git/end", {"after": answer["after"], "status": status})
     except Unserved as fault:
-        say(f"git was run, and nobody could be told that it has ended: {fault}. Next: git status, before anything else")
+        say(f"git was run, but its end could not be reported: {fault}. Next: git status, before anything else")
         return status, True
     if told.get("say"):
         say(told["say"])

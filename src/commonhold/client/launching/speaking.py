@@ -41,7 +41,7 @@ class _Away(Unserved):
     next = "commonhold daemon start, then run it again"
 
     def __init__(self, why: str, number: "int | None" = None) -> None:
-        super().__init__(f"nobody serves this repository ({why})")
+        super().__init__(f"no daemon serves this repository ({why})")
         self.is_absent = number == errno.ENOENT
 
 
@@ -74,7 +74,7 @@ def asked(socket: str, path: str, told: Object) -> Object:
         raise Unserved(f"the daemon did not answer within {_PATIENCE_SECONDS:g} seconds") from None
     except OSError as fault:
         if fault.errno == errno.EPERM:
-            raise ShutOff(f"what it runs in lets it ask nobody ({fault.strerror})") from None
+            raise ShutOff(f"its sandbox does not let it ask the daemon ({fault.strerror})") from None
         raise _Away(fault.strerror or str(fault), fault.errno) from None
     if not answer:
         raise _Away("the daemon ended before it answered")

@@ -80,7 +80,9 @@ def lone_return(root: Node, source: bytes, language: Language) -> Problem | None
             node = node.parent
         if node is None:
             line = source.count(b"\n", 0, match.start()) + 1
-            message = f"line {line}: a carriage return without a line feed ends a line here; regions cannot be told"
+            message = (
+                f"line {line}: a carriage return without a line feed ends a line here, so the regions cannot be found"
+            )
             return Problem("SYNTAX", message, match.span())
     return None
 

@@ -59,7 +59,7 @@ def as_utf8(source: bytes, encoding: Encoding) -> bytes:
     if encoding.codec == _UTF8:
         return source
     if text.split("\n") != [encoding.decode(line) for line in source.split(b"\n")]:
-        raise UnicodeError(f"lines of {encoding.codec} cannot be told apart")
+        raise UnicodeError(f"lines of {encoding.codec} cannot be separated")
     recoded = text.encode()
     return source if recoded == source else recoded
 

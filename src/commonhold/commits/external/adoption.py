@@ -34,7 +34,7 @@ class Adoption:
         paths = list(dict.fromkeys(self._reading.locate(key).file_path for key in keys))
         if self._is_at_work(owner):
             why = f"{owner} is still at work, and commits its work itself"
-            return AdoptAnswer("refused", why=why, next=Next("status", {}, "see who is at work"))
+            return AdoptAnswer("refused", why=why, next=Next("status", {}, "see the sessions at work"))
         with self._place.together(), self._place.store.write() as writer:
             strange = [path for path in paths if not self._has_changed(writer, owner, path)]
             if strange:

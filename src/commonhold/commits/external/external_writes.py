@@ -363,4 +363,6 @@ def _is_transient(fault: CommonholdError) -> bool:
 
 
 def _too_late(why: str) -> Refused:
-    return Refused(Refusal.LEASE_LOST, why, Repair(), Next("review", {}, "see what was there, and what is"))
+    return Refused(
+        Refusal.LEASE_LOST, why, Repair(), Next("review", {}, "compare the previous and the current content")
+    )

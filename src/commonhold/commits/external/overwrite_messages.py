@@ -35,7 +35,9 @@ def told_to_writer(held: Sequence[Conflict], commit: Committed) -> str:
     """Return the message to the writer: the holder, and how to restore the text."""
     task = f" for {quoted(held[0].task)}" if held[0].task else ""
     holder = short_name(held[0].holder)
-    return f"{holder} holds {_keys(held)}{task}, and is told that you overwrote it; {_told(_by_file(held, commit))}"
+    return (
+        f"{holder} holds {_keys(held)}{task}, and gets a notice that you overwrote it; {_told(_by_file(held, commit))}"
+    )
 
 
 def _keys(held: Sequence[Conflict]) -> str:

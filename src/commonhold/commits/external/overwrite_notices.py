@@ -53,8 +53,8 @@ class Replaced:
     def told_writer(self) -> str:
         """Return the message to the session that replaced it."""
         return (
-            f"this replaced what {short_name(self.owner)} changed in {self._name} and has not committed. "
-            f"That session is told, and the old text is kept. Next, to restore it: {self._way_back(self.by)}"
+            f"this replaced uncommitted changes of {short_name(self.owner)} in {self._name}. "
+            f"That session gets a notice, and the old text is kept. Next, to restore it: {self._way_back(self.by)}"
         )
 
     @property

@@ -321,4 +321,4 @@ def _few(keys: Collection[Key]) -> list[Key]:
 
 
 def _held(conflicts: Iterable[Conflict]) -> str:
-    return f"what it concerns is held by {short_names(each.holder for each in conflicts)}"
+    return f"code that it affects is held by {short_names(each.holder for each in conflicts)}"

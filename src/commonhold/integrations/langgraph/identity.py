@@ -31,7 +31,7 @@ def holder_of(info: ExecutionInfo, session: str = "") -> str:
     if not thread:
         raise UsageError(
             Code.HOLDER_MISSING,
-            "the run has no thread_id, so nobody could be told whose lease this is",
+            "the run has no thread_id, so others could not see whose lease this is",
             hint='run the graph with {"configurable": {"thread_id": "..."}}, or say who holds with holder=',
         )
     around = info.checkpoint_ns.split("|")[:-1]

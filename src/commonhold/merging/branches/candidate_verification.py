@@ -98,7 +98,7 @@ def _end(tried: int, left: float) -> str:
     return f"{_number(tried)} failed the check, and no more are tried"
 
 
-_SETTLED_FAIL: Final = "what is merged fails the check"
+_SETTLED_FAIL: Final = "the merge fails the check"
 
 
 def _all_failed(tried: int) -> str:

@@ -243,7 +243,7 @@ def _why_not(made: BranchMerge) -> str:
         tried = f"; {made.trial.why}" if isinstance(made.trial, Failed) else ""
         return f"not all files can be shown to merge{tried}"
     if made.met and made.trial is None:
-        return "what one side changed in one file, the other counts on in another"
+        return "one side relies, in one file, on code that the other changed in another file"
     return made.trial.why if isinstance(made.trial, Failed) else ""
 
 

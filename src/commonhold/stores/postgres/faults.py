@@ -80,7 +80,7 @@ _TAKEN_BACK: Final = (
 _OTHER: Final = (
     Code.IO_FAILED,
     "the database could not execute the request: nothing was changed",
-    "see what it says",
+    "see its own message",
     None,
 )
 

@@ -128,7 +128,7 @@ def _complaint(fault: exceptions.RedisError) -> Complaint:
     if isinstance(fault, exceptions.ConnectionError | exceptions.TimeoutError):
         hint = "see that the server runs, and that host, port or socket in the URL are its own; then repeat the call"
         return Complaint(Code.STORE_UNREACHABLE, "the Redis server cannot be reached", hint, _MOMENT)
-    hint = "look at what the server says in `fields`; a proxy or an altered server may not know all that leases need"
+    hint = "read the server's own message in `fields`; a proxy or an altered server may lack commands that leases need"
     return Complaint(Code.IO_FAILED, f"the Redis server refuses: {fault}", hint)
 
 
@@ -136,7 +136,7 @@ def lost(fault: exceptions.RedisError, address: str) -> StoreError:
     """The StoreError for a call that was sent and never answered: it may have taken effect or not."""
     return StoreError(
         Code.STORE_UNREACHABLE,
-        f"the Redis server did not answer ({address}); what was asked may have happened or not",
+        f"the Redis server did not answer ({address}); the request may have taken effect or not",
         hint="repeat the same call with the same request id: it gets the first answer if there was one",
         retry_after_seconds=_MOMENT,
         fields=_fields(fault, address),

@@ -94,7 +94,7 @@ class MirroredStore(SqliteStore):
         except OSError as fault:
             raise StoreError(
                 Code.IO_FAILED,
-                f"the state could not be flushed to the disk, so what was recorded last may be lost: {fault.strerror}",
+                f"the state could not be flushed to the disk, so the newest records may be lost: {fault.strerror}",
                 hint="see to the disk; the daemon ends, and the next one says what there is: look before you repeat it",
                 fields={"database": self.path},
             ) from fault

@@ -247,7 +247,7 @@ class SqliteSession:
         try:
             return zlib.decompress(row[0]) if row else None
         except zlib.error as fault:
-            raise apsw.CorruptError(f"what is kept under {content_hash} cannot be unpacked: {fault}") from fault
+            raise apsw.CorruptError(f"the content {content_hash} cannot be unpacked: {fault}") from fault
 
     def contents_like(self, prefix: str) -> tuple[str, ...]:
         """Up to two kept hashes that begin with `prefix`."""

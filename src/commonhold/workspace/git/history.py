@@ -138,7 +138,7 @@ def _one_line(text: str) -> str:
     return plain if len(plain) <= _LONGEST_INTENT else plain[: _LONGEST_INTENT - 1] + "…"
 
 
-_LISTED: Final = "`git branch --all` lists the branches; fetch what lies elsewhere first"
+_LISTED: Final = "`git branch --all` lists the branches; fetch remote ones first"
 
 
 def _unknown(name: str, why: str, hint: str = _LISTED) -> InputError:

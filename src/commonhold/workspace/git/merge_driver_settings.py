@@ -49,7 +49,7 @@ def wanted(interpreter: str = sys.executable) -> dict[str, str]:
     """Return the settings. Python must not search for modules near the files that are merged."""
     run = f"{shlex.quote(interpreter)} -P -m commonhold"
     return {
-        f"merge.{NAME}.name": "merge what can be proven, mark the rest (Commonhold)",
+        f"merge.{NAME}.name": "merge proven parts, mark the rest (Commonhold)",
         DRIVER: _DRIVER.format(run=run.replace("%", "%%")),
         # The common ancestor that git makes up is for git alone.
         f"merge.{NAME}.recursive": "text",

@@ -95,7 +95,7 @@ def _unreadable(blob_id: str) -> StoreError:
     return StoreError(
         Code.GIT_FAILED,
         f"git has no readable object {blob_id}",
-        hint="`git fsck` says what is damaged; `git fetch` may bring what is missing",
+        hint="`git fsck` lists damaged objects; `git fetch` may bring the missing ones",
         fields={"object": blob_id},
     )
 

@@ -109,7 +109,7 @@ def test_what_others_hold_is_not_written(home: House, one: Agent, two: Agent) ->
     one.is_asked("round to cents")
     one.edits(TEN)
     assert denied(two.wants(Swap("a.py", "return 10", "return 11"))) == (
-        "Commonhold refused this write (LOCK_CONFLICT): others hold what it changes\n"
+        "Commonhold refused this write (LOCK_CONFLICT): others hold code that it changes\n"
         '- claude:one holds file:a.py#f for "round to cents", for at most 10 min more\n'
         "next: do other work, or wait until it is free (`commonhold acquire --wait 90 'file:a.py#f' -- true`); "
         "then read the file again and write again"
@@ -196,7 +196,7 @@ def test_what_is_stale_is_shown_as_it_is(one: Agent, two: Agent) -> None:
         "-    return 1\n"
         "+    return 10\n"
         "`f` in a.py, which you read, was changed by claude:one (round to cents): its body changed\n"
-        "next: redo your intent on what is there now; do not send the old text"
+        "next: redo your intent on the current text; do not send the old text"
     )
     assert two.edits(Swap("a.py", "return 10", "return 11")).stance is Stance.PASS
 
@@ -270,7 +270,7 @@ def test_a_new_file_that_does_not_parse_is_not_said_to_be_gone(one: Agent) -> No
 def test_who_holds_a_file_is_named_before_it_is_said_to_be_unread(home: House, two: Agent) -> None:
     home.session(str(home.root), "ann").acquire("a.py", task="a rework")
     assert denied(two.wants(Whole("a.py", "x = 1\n"))).splitlines()[:2] == [
-        "Commonhold refused this write (LOCK_CONFLICT): others hold what it changes",
+        "Commonhold refused this write (LOCK_CONFLICT): others hold code that it changes",
         '- ann holds file:a.py for "a rework", for at most 30 min more',
     ]
 
@@ -303,9 +303,9 @@ def test_what_was_written_otherwise_than_could_be_admitted_is_told(home: House, 
     home.write("a.py", "def f(:\n")
     reason = one.has_written(TEN).reason
     assert reason.startswith(
-        "Commonhold recorded what was written, but could not have admitted it (PARSE_INVALID): a.py would not compile"
+        "Commonhold recorded this write, but would have refused it (PARSE_INVALID): a.py would not compile"
     )
-    assert "nothing was taken back; what was there before is kept\nnext: mend it now; a person sees it with" in reason
+    assert "nothing was reverted; the previous content is kept\nnext: fix it now; a person sees it with" in reason
 
 
 def test_a_write_that_nobody_asked_about_is_told_to_who_holds_it_and_to_who_wrote(home: House, two: Agent) -> None:
@@ -317,11 +317,11 @@ def test_a_write_that_nobody_asked_about_is_told_to_who_holds_it_and_to_who_wrot
     two.writes(TEN)
     told = two.has_written(TEN)
     assert told.reason.splitlines()[0] == (
-        "Commonhold recorded what was written, but could not have admitted it (LOCK_CONFLICT): "
+        "Commonhold recorded this write, but would have refused it (LOCK_CONFLICT): "
         "others hold leases on file:a.py#f"
     )
     back = f"the old text is kept; restore it with `commonhold show {before} --to a.py`"
-    to_writer = f'ann holds file:a.py#f for "a rework", and is told that you overwrote it; {back}'
+    to_writer = f'ann holds file:a.py#f for "a rework", and gets a notice that you overwrote it; {back}'
     assert to_writer in told.context
     (news,) = ann.news()
     kept, way = news.text.split("; restore it with ")

@@ -35,7 +35,7 @@ def edit(folder: Path, *wishes: IntendedWrite) -> AboutToEdit:
 def test_a_large_file_is_named_and_left_to_a_command(tmp_path: Path, wish: IntendedWrite) -> None:
     (tmp_path / "big.py").write_text(BIG, encoding="utf-8")
     told = why_late(edit(tmp_path, Swap("small.py", "a", "b"), wish), 25.0)
-    assert told.startswith(f"it was not decided within 25 seconds, since what a change of {wish.path} means takes")
+    assert told.startswith(f"it was not decided within 25 seconds, since the effects of a change to {wish.path} take")
     assert f"{LARGE_BYTES:,} bytes. Next: change it with a shell command that names it" in told
 
 
@@ -51,7 +51,7 @@ def test_what_is_no_matter_of_size_is_tried_again(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("payload", "why"),
     [
-        ({"tool_name": "Write", "tool_input": {"file_path": "/b.py", "content": BIG}}, "since what a change of /b.py"),
+        ({"tool_name": "Write", "tool_input": {"file_path": "/b.py", "content": BIG}}, "since the effects of a change to /b.py"),
         ({"tool_name": "Bash", "tool_input": {"command": "make"}}, "Next: try again"),
         ({"session_id": 3}, "cannot be read"),
     ],

@@ -22,7 +22,7 @@ def test_what_others_are_at_work_on_is_quoted() -> None:
 
 def test_a_refusal_says_which_path_who_what_for_how_long_and_what_next() -> None:
     assert held_by_others([held("src/a.py"), held("b/"), held("x y.py", "bob", "", 7200.0)], NOW).splitlines() == [
-        "the command was not run, since it would write what others hold:",
+        "the command was not run, since it would write files that others hold:",
         '- claude:26baef9a holds src/a.py, b/ for "it", for at most 9 min more',
         "- bob holds x y.py, for at most 2 h more",
         f"Next: do other work, or wait until it is free, then run it again: {WAIT} src/a.py b/ 'file:x y.py' -- true",
@@ -53,6 +53,6 @@ def test_what_a_command_breaks_of_its_own_is_for_review_alone() -> None:
 
 
 def test_what_was_written_over_is_told_with_one_next_step() -> None:
-    notice = "bob holds file:a, and is told that you overwrote it; the old text is kept; restore it with `…`"
+    notice = "bob holds file:a, and gets a notice that you overwrote it; the old text is kept; restore it with `…`"
     taken = RecordAnswer("unadmitted", notices=(notice,), code=Refusal.LOCK_CONFLICT, why="x", review="found-1")
-    assert report(Outcome(0, taken), [], NOW) == f"{notice}\nit is left as it is, and waits for review (found-1)"
+    assert report(Outcome(0, taken), [], NOW) == f"{notice}\nnothing was reverted; a person will review it (found-1)"

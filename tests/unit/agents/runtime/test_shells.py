@@ -309,7 +309,7 @@ def test_a_launcher_that_could_not_mount_says_so_and_is_not_told_of_what_kept_it
     home.write("b.py", "b = 2\n")
     report = str(shells_.end({"ticket": free, "status": 2, "free": 1})["report"])
     assert "it could not write" not in report
-    assert 'codex:two holds file:b.py#@header for "its work", and is told that you overwrote it' in report
+    assert 'codex:two holds file:b.py#@header for "its work", and gets a notice that you overwrote it' in report
 
 
 def test_a_tree_that_was_looked_at_ahead_is_not_read_for_the_first_command(

@@ -97,5 +97,5 @@ def test_what_a_subagent_owes_is_left_to_its_session(home: House) -> None:
     told = part.edits(Swap("a.py", "def f(x):", "def f(x, y):"))
     assert "owed by you: file:a.py#g" in told.context + part.wants(TEN).context
     part.rests()
-    assert "your subagent, ended and left to you what it owes: file:a.py#g" in session.is_asked("go on").context
+    assert "your subagent, ended, and you inherit its debts: file:a.py#g" in session.is_asked("go on").context
     assert "owed by you: file:a.py#g" in session.begins().context

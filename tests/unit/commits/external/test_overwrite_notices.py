@@ -69,8 +69,8 @@ def test_the_innermost_region_is_told_with_the_way_back() -> None:
         f"Next, to restore it: {step} ann"
     )
     assert found.told_writer() == (
-        "this replaced what ann changed in `C.f` in a.py and has not committed. "
-        f"That session is told, and the old text is kept. Next, to restore it: {step} bob"
+        "this replaced uncommitted changes of ann in `C.f` in a.py. "
+        f"That session gets a notice, and the old text is kept. Next, to restore it: {step} bob"
     )
 
 

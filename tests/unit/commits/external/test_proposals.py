@@ -329,7 +329,7 @@ def test_what_is_required_and_held_by_another_refuses(shop: Workshop) -> None:
     one, two = shop.hand("one"), shop.hand("two")
     two.service.acquire("c.py#total", task="faster sums")
     why = refused_with(one, Refusal.REQUIRE_ADDITIONAL_LOCKS, {"c.py": NEEDS_TAX})
-    assert why.endswith("what it concerns is held by two")
+    assert why.endswith("code that it affects is held by two")
     assert [each.holder for each in one.propose({"c.py": NEEDS_TAX}).conflicts] == ["two"]
 
 

@@ -57,7 +57,7 @@ def test_of_anything_else_it_is_said_that_nobody_knows(way: Forgetful, open_regi
         fence(registry)
         lease = grant(registry)
         way.to_lose = 1
-        with pytest.raises(StoreError, match="may have happened or not") as caught:
+        with pytest.raises(StoreError, match="may have taken effect or not") as caught:
             registry.execute(Release(lease.id, "one"))
         assert (caught.value.code, caught.value.retryable) == (Code.STORE_UNREACHABLE, True)
         assert isinstance(registry.execute(Release(lease.id, "one")), NotHeld)
@@ -67,7 +67,7 @@ def test_of_anything_else_it_is_said_that_nobody_knows(way: Forgetful, open_regi
 def test_nothing_is_sent_a_third_time(way: Forgetful, open_registry: OpenRegistry) -> None:
     with closing(open_registry(way.url)) as registry:
         way.to_lose = 2
-        with pytest.raises(StoreError, match="may have happened or not"):
+        with pytest.raises(StoreError, match="may have taken effect or not"):
             registry.execute(wish())
         assert way.to_lose == 0
         grant(registry)
