@@ -21,7 +21,7 @@ from commonhold.workspace.repository import find_repository
 
 _SETTINGS: Final = ".claude/settings.local.json"
 PATH: Final = "prices.py"
-_SOURCE: Final = """\
+SOURCE: Final = """\
 def total(items):
     amount = sum(items)
     return amount
@@ -30,8 +30,8 @@ def total(items):
 def report(items):
     return f"{total(items)} EUR"
 """
-_ROUNDED: Final = ("    return amount\n", "    return round(amount, 2)\n")
-_CHECKED: Final = ("    amount = sum(items)\n", "    if not items:\n        return 0\n    amount = sum(items)\n")
+ROUNDED: Final = ("    return amount\n", "    return round(amount, 2)\n")
+CHECKED: Final = ("    amount = sum(items)\n", "    if not items:\n        return 0\n    amount = sum(items)\n")
 _SECONDS: Final = 60
 _MOST_LINES: Final = 16
 
@@ -50,7 +50,7 @@ class Scene:
     @property
     def is_proof(self) -> bool:
         """Whether both edits are kept."""
-        return all(new in self.text for _, new in (_ROUNDED, _CHECKED))
+        return all(new in self.text for _, new in (ROUNDED, CHECKED))
 
 
 @dataclass(slots=True)
@@ -123,7 +123,7 @@ def _commands(root: Path, event: str, tool: str) -> Iterator[str]:
 def play(folder: Path) -> Scene:
     """Let both agents edit one function of a small repository in `folder`. Raises HooksFailedError."""
     root = folder / "hooked"
-    _build(root)
+    build(root)
     try:
         return _played(root)
     finally:
@@ -136,15 +136,15 @@ def _played(root: Path) -> Scene:
     second.begin("Let an empty basket cost nothing")
     seen, old = first.read(), second.read()
     lines = ["both read prices.py; each is to change total() in it"]
-    if why := first.edit(seen, *_ROUNDED):
+    if why := first.edit(seen, *ROUNDED):
         raise HooksFailedError(why)
     first.end_turn()
     lines.append('claude-1 writes its change ("Round the total to cents"): let through')
-    why = second.edit(old, *_CHECKED)
+    why = second.edit(old, *CHECKED)
     lines.append("claude-2 writes the file as it was, with its own change:")
     lines += [f"  | {line}" for line in _short(why, first)] or ["  | let through: the other change is lost"]
     if why:
-        if again := second.edit(second.read(), *_CHECKED):
+        if again := second.edit(second.read(), *CHECKED):
             raise HooksFailedError(again)
         lines.append("claude-2 redoes its change on the fresh text: let through")
     second.end_turn()
@@ -157,10 +157,10 @@ def _short(why: str, other: Editor) -> list[str]:
     return [*lines[:_MOST_LINES], *(["…"] if len(lines) > _MOST_LINES else [])]
 
 
-def _build(root: Path) -> None:
-    """Make a repository with one file, in which Claude Code is set up as its user does it."""
+def build(root: Path) -> None:
+    """Make a repository at `root` with one file, and install the hooks of Claude Code. Raises HooksFailedError."""
     root.mkdir()
-    (root / PATH).write_text(_SOURCE, encoding="utf-8")
+    (root / PATH).write_text(SOURCE, encoding="utf-8")
     for words in (("init", "--quiet"), ("add", "--all"), (*AUTHOR, "commit", "--quiet", "--message", "begin")):
         git.run(*words, folder=str(root), settings=OWN_SETTINGS).check_returncode()
     install = [sys.executable, "-P", "-m", "commonhold", "install", "claude", "--yes"]
