@@ -329,7 +329,8 @@ def test_where_nothing_can_be_mounted_what_is_written_over_is_told_and_can_be_ha
         outer = UNABLE if way == "machine" else ()
         done = subprocess.run((*outer, *words), cwd=shell.root, capture_output=True, text=True, check=False)
     assert (done.returncode, (shell.root / "src/new.txt").read_text()) == (3, "x\n")
-    assert f'{SHORT} holds file:src/use.py#show for "bob\'s work", and gets a notice that you overwrote it' in done.stderr
+    notice = f'{SHORT} holds file:src/use.py#show for "bob\'s work", and gets a notice that you overwrote it'
+    assert notice in done.stderr
     assert "could not write" not in done.stderr
     back = re.search(r"restore it with `commonhold (show \S+ --to \S+)`", done.stderr)
     assert back

@@ -15,7 +15,7 @@ from commonhold.kernel.errors import Code, UsageError
 GIT: Final = "git"
 ALL: Final = "all"
 
-what_argument = click.argument("what", nargs=-1, type=click.Choice([*SETUPS, GIT, ALL]), metavar="[WHAT]...")
+what_argument = click.argument("what", nargs=-1, type=click.Choice([*SETUPS, GIT, ALL]), metavar="[NAME]...")
 yes_option = click.option("--yes", is_flag=True, help="Ask nothing.")
 diff_option = click.option("--diff", is_flag=True, help="Show every line that changes.")
 dry_run_option = click.option("--dry-run", is_flag=True, help="Only show the changes.")

@@ -44,10 +44,10 @@ def command(
 ) -> None:
     """Set up the coding agents in this repository, and git; `uninstall` removes exactly that again.
 
-    WHAT is claude, codex, gemini, opencode, copilot, cursor, vscode: their hooks then ask Commonhold before each action
+    NAME is claude, codex, gemini, opencode, copilot, cursor, vscode: their hooks then ask Commonhold before each action
     here. agents-md: a section in AGENTS.md for agents without hooks. git: merge, rebase, cherry-pick take proven merges
-    and leave the rest as conflicts. all: all of these. Without WHAT: the agents that are used here.
-    A summary is shown first, and one question asked.
+    and leave the rest as conflicts. all: all of these. Without NAME: the agents that are used here.
+    The command shows a summary first, and asks once.
     """
     project = Project(find_repository(start_of(given)))
     setups = named(what) if what else project.found()

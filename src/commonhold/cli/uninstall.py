@@ -28,7 +28,7 @@ from commonhold.workspace.repository import find_repository
 @common
 @click.pass_obj
 def command(given: Given, what: tuple[str, ...], *, shared: bool, yes: bool, diff: bool, dry_run: bool) -> None:
-    """Undo what `install` changed, and nothing else. Each WHAT is as for `install`; none: all agents, but not git."""
+    """Undo the changes of `install`, and nothing else. NAME is as for `install`; without NAME all agents, not git."""
     project = Project(find_repository(start_of(given)))
     plan = to_uninstall(project, named(what) if what else tuple(SETUPS.values()))
     place = Git(git_place(given).root) if GIT in what or "all" in what else None

@@ -374,7 +374,7 @@ class _Examination:
         line = lines[min(known, len(lines) - 1)]
         where = subject_of(self._lines.key_at(line))
         what = f"`{kind}`" if kind in DYNAMIC else kind
-        why = f"{where} has a new {what} on line {line}: what it reaches cannot be seen"
+        why = f"{where} has a new {what} on line {line}: the code that it reaches cannot be found"
         return Escalation(self.after.file.key, why, line, self.after.path)
 
 

@@ -317,8 +317,7 @@ def test_a_write_that_nobody_asked_about_is_told_to_who_holds_it_and_to_who_wrot
     two.writes(TEN)
     told = two.has_written(TEN)
     assert told.reason.splitlines()[0] == (
-        "Commonhold recorded this write, but would have refused it (LOCK_CONFLICT): "
-        "others hold leases on file:a.py#f"
+        "Commonhold recorded this write, but would have refused it (LOCK_CONFLICT): others hold leases on file:a.py#f"
     )
     back = f"the old text is kept; restore it with `commonhold show {before} --to a.py`"
     to_writer = f'ann holds file:a.py#f for "a rework", and gets a notice that you overwrote it; {back}'

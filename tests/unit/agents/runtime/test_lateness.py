@@ -51,7 +51,10 @@ def test_what_is_no_matter_of_size_is_tried_again(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("payload", "why"),
     [
-        ({"tool_name": "Write", "tool_input": {"file_path": "/b.py", "content": BIG}}, "since the effects of a change to /b.py"),
+        (
+            {"tool_name": "Write", "tool_input": {"file_path": "/b.py", "content": BIG}},
+            "the effects of a change to /b.py",
+        ),
         ({"tool_name": "Bash", "tool_input": {"command": "make"}}, "Next: try again"),
         ({"session_id": 3}, "cannot be read"),
     ],

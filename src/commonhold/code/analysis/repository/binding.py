@@ -23,7 +23,7 @@ from commonhold.code.analysis.repository.symbols import Place, Thing, What
 _TYPES_ONLY: Final = frozenset({Use.ANNOTATION, Use.EXPORT})
 _PASSIVE: Final = _TYPES_ONLY | {Use.IMPORT, Use.TEXT, Use.FIXTURE}
 _SEEN_IN_ONE_FILE: Final = frozenset({Receiver.NONE, Receiver.SELF, Receiver.CLS, Receiver.SUPER, Receiver.CLASS})
-_HANDED_ON: Final = Impact("hands the class on, to be called by whoever gets it")
+_HANDED_ON: Final = Impact("hands the class on, and its receiver may call it")
 
 
 def concern_of(states: States, subject: Subject, user: str, use: Reference) -> Concern | None:

@@ -42,7 +42,7 @@ def _of_bases(states: States, subject: Subject) -> Iterator[str]:
     added = set(now) - set(was)
     outside = [each for each in was if each in lost and not any(_may_inherit(base, each) for base in added)]
     if outside and not is_test(subject.path):
-        yield f"is no `{outside[0]}` any more, for whoever takes it for one"
+        yield f"is no `{outside[0]}` any more, for code that treats it as one"
 
 
 def _by_python(_states: States, subject: Subject) -> str | None:
@@ -78,7 +78,7 @@ def _by_fallback(states: States, subject: Subject) -> str | None:
 def _by_decorator(states: States, subject: Subject) -> str | None:
     if subject.change.after is None or not _is_handed_on(states.old, subject):
         return None
-    return "is handed on by its decorator, to whoever calls it with what it took"
+    return "is handed on by its decorator, to callers that pass the old arguments"
 
 
 # Without these, the method that every object has takes their place.

@@ -101,7 +101,7 @@ def _is_shared(path: str) -> bool:
 def _why(each: Reached) -> str:
     path, name = each.target
     sureness = "uses" if each.is_sure else "seems to use"
-    way = "" if each.depth == 1 else f", {each.depth - 1} more step(s) from what was changed"
+    way = "" if each.depth == 1 else f", {each.depth - 1} more step(s) from the change"
     return f"it {sureness} {name or path} of {path}{way}" if name else f"it {sureness} {path}{way}"
 
 
