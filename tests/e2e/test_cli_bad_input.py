@@ -342,7 +342,7 @@ def test_a_leased_file_that_vanishes(move: Callable[[Path], object], root: Path,
     refused = run(*options, stdin=b"def one(): pass\n")
     assert refused.status == 1
     assert "[REGION_CHANGED]" in refused.text
-    assert "is not there" in refused.text
+    assert "does not exist" in refused.text
     assert snapshot(root) == before
 
 

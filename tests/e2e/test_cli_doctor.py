@@ -153,7 +153,7 @@ def test_a_state_that_cannot_be_made(root: Path, run: Call) -> None:
         inner.mkdir()
         git(inner, "init", "--quiet")
         subprocess.run(["mount", "-o", "remount,ro", folder], check=True)
-        assert "cannot be made" in finding(run, "state folder", "-C", str(inner), status=4)["found"]
+        assert "cannot be created" in finding(run, "state folder", "-C", str(inner), status=4)["found"]
 
 
 def test_a_state_that_cannot_be_written(root: Path, run: Call) -> None:

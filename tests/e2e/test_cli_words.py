@@ -346,7 +346,7 @@ def test_a_debt_is_listed_with_the_call_that_waives_it(root: Path, run: Call) ->
     run("acquire", "a.py#two")
     run("commit", "--key", "a.py#one", "--base", base_of(run, "a.py#one"), stdin=b"def one(more):\n    return more\n")
     listed = run("review").text
-    assert listed.startswith("debts (to be mended):\n  file:a.py#two  owed by ann: ")
+    assert listed.startswith("debts (to fix):\n  file:a.py#two  owed by ann: ")
     assert next_of(listed) == next_of(run("status").text) == "commonhold review waive 'file:a.py#two'"
     assert "owed by ann" in run("who", "a.py#two").text
     assert pasted(next_of(listed), root).returncode == 2, "it asks for the note"

@@ -82,7 +82,7 @@ def test_what_is_not_is_left_as_a_conflict_with_markers(words: tuple[str, ...], 
     done = merged(clashing, *words)
     assert done.returncode == 1
     assert b"REFUSED: a.py" in done.stderr
-    assert b"next: mend a.py between the markers" in done.stderr
+    assert b"next: fix a.py between the markers" in done.stderr
     text = (clashing / "a.py").read_text(encoding="utf-8")
     assert {"LIMIT = 4", "LIMIT = 5", "======="} <= set(text.splitlines())
     assert asked(clashing, "ls-files", "--unmerged").count("a.py") == 3

@@ -258,7 +258,7 @@ def test_conflicts_can_be_kept_as_git_keeps_them(tmp_path: Path, merge: Call) ->
     before = state(root)
     done = merge("other", "--keep-conflicts")
     assert done.status == 1
-    assert "next: mend the unmerged files, `git add` them, then `git commit`" in done.text
+    assert "next: fix the unmerged files, `git add` them, then `git commit`" in done.text
     assert asked(root, "ls-files", "--unmerged").count("a.py") == 3
     text = (root / "a.py").read_text(encoding="utf-8")
     assert "<<<<<<< main: what we want\nLIMIT = 4\n=======\nLIMIT = 5\n>>>>>>> other: what they want\n" in text

@@ -46,7 +46,7 @@ def test_two_literals_are_refused_and_out_has_the_markers(run: Call, versions: l
     done = run("merge-file", "--path", "a.py", *versions, "--out", versions[1], "--label-theirs", "feature\n x")
     assert done.status == 1
     assert done.text.startswith("REFUSED: a.py: 1 spot cannot be shown to merge\n")
-    assert f"next: mend {versions[1]} between the markers" in done.text
+    assert f"next: fix {versions[1]} between the markers" in done.text
     marked = Path(versions[1]).read_bytes()
     assert all(part in marked for part in (b"<<<<<<< ours\n", OURS, b"=======\n", THEIRS, b">>>>>>> feature x\n"))
 
@@ -86,7 +86,7 @@ def test_binary_files_are_refused_and_left_alone(run: Call, versions: list[str])
         Path(name).write_bytes(content)
     done = run("merge-file", "--path", "a.png", *versions, "--out", versions[1])
     assert done.status == 1
-    assert done.text.splitlines()[-1] == "next: take one side, or mend what differs by hand"
+    assert done.text.splitlines()[-1] == "next: take one side, or resolve the difference by hand"
     assert Path(versions[2]).read_bytes() == b"\0\xff\3"
 
 

@@ -125,7 +125,7 @@ class JsonPiece:
     def trouble(self, text: str | None) -> str:
         """Return which entries are missing or changed, or why the file cannot be read; empty if all is well."""
         if text is None:
-            return "it is not there"
+            return "it does not exist"
         if why := self._looseness(text):
             return why
         try:
@@ -179,7 +179,7 @@ class BlockPiece:
     def trouble(self, text: str | None) -> str:
         """Return whether the block is missing or changed; empty if it is there word by word, or has no lines."""
         if text is None or not self.body:
-            return "it is not there" if self.body else ""
+            return "it does not exist" if self.body else ""
         try:
             return (
                 "" if marked_block.block_in(text, self.marks) == self.body else "our part of it is missing or changed"
@@ -231,7 +231,7 @@ class FilePiece:
     def trouble(self, text: str | None) -> str:
         """Return whether it is missing or changed; empty if it is there byte for byte."""
         if text is None:
-            return "it is not there"
+            return "it does not exist"
         return "" if text == self.text else "it is not as it was installed"
 
     def left_out(self, text: str | None) -> tuple[str, ...]:  # noqa: ARG002 - a file of another's is an obstacle here

@@ -83,7 +83,7 @@ def _unusable(path: str, why: str) -> InputError:
     return InputError(
         Code.CONFIG_INVALID,
         f"{path} cannot be changed: {why}; nothing was changed anywhere",
-        hint="mend that file, or move it away, and repeat the same call",
+        hint="fix that file, or move it away, and repeat the same call",
         fields={"path": path},
     )
 

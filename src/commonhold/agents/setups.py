@@ -16,7 +16,7 @@ _ALL: Final = (
         project_files.server(project_files.MCP_JSON, "mcpServers"),
         Level.GATED,
         "its hooks decide before an edit, and block where they fail (from Claude Code 2.1.295 on)",
-        "start `claude` anew: a session that runs already may not have the hooks",
+        "restart `claude`: a session that runs already may not have the hooks",
         blocks_since=(2, 1, 295),
         keeps_shell=True,
     ),
@@ -57,7 +57,7 @@ _ALL: Final = (
         project_files.opencode_server,
         Level.GATED,
         "its plugin decides before an edit, and blocks where it fails",
-        "start `opencode` anew: it loads plugins as it starts",
+        "restart `opencode`: it loads plugins as it starts",
         keeps_shell=True,
     ),
     Setup(

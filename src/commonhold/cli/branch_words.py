@@ -68,7 +68,7 @@ def _side(side: Side) -> str:
 def branch_hint(value: BranchMerge) -> str:
     """Return the next step; empty if none remains."""
     if value.is_standing:
-        begun = "mend the unmerged files, `git add` them, then `git commit`" if _has_refused(value) else "`git commit`"
+        begun = "fix the unmerged files, `git add` them, then `git commit`" if _has_refused(value) else "`git commit`"
         return f"{begun}; `git merge --abort` takes it back"
     if value.outcome != "refused":
         return ""

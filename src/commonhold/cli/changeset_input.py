@@ -49,11 +49,11 @@ def _read_file(name: str) -> bytes:
         with Path(name).open("rb") as file:
             return _limited(file, repr(name))
     except FileNotFoundError as fault:
-        raise _unusable(Code.FILE_NOT_FOUND, name, "is not there") from fault
+        raise _unusable(Code.FILE_NOT_FOUND, name, "does not exist") from fault
     except IsADirectoryError as fault:
         raise _unusable(Code.NOT_A_FILE, name, "is a folder") from fault
     except PermissionError as fault:
-        hint = "mend its permissions, or pipe it in: --changeset - < FILE"
+        hint = "fix its permissions, or pipe it in: --changeset - < FILE"
         raise StoreError(Code.PERMISSION_DENIED, f"this user may not read {name!r}", hint=hint) from fault
 
 

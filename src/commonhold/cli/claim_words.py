@@ -45,7 +45,7 @@ def _nothing(found: NothingToClaim, words: Sequence[str]) -> Iterator[str]:
     if any(each.state is State.HELD for each in left):
         yield f"next: claim again when one of them is done or given back: {shlex.join(['commonhold', 'claim', *words])}"
     else:
-        yield "next: mend the needs or the file of one of these tasks"
+        yield "next: fix the needs or the file of one of these tasks"
 
 
 def standings(found: Sequence[Standing]) -> Iterator[str]:

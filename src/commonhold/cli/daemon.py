@@ -134,7 +134,7 @@ def _tell_where(given: Given, chosen: Loopback | None) -> None:
     elif chosen is None:
         say("the daemon is reached over its private sockets alone")
     else:
-        say(f"MCP is served at {chosen.url}/mcp, to who sends the header Authorization: Bearer {chosen.token}")
+        say(f"MCP is served at {chosen.url}/mcp for clients that send the header Authorization: Bearer {chosen.token}")
         say(f"a client that sends no header: {chosen.secret_url}/mcp")
 
 

@@ -226,5 +226,5 @@ def at(found: Who, here: str) -> Iterator[str]:
 def owed(debts: Sequence[Debt], here: str) -> Iterator[str]:
     """The debts, if any."""
     if debts:
-        yield "debts (to be mended):"
+        yield "debts (to fix):"
         yield from (f"  {debt(value, here)}" for value in debts)

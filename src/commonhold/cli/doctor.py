@@ -95,7 +95,7 @@ def _repository(given: Given) -> Folder:
     except CommonholdError as fault:
         return None, _failed("repository", fault)
     except OSError as fault:
-        return None, fail("repository", f"cannot be looked at: {fault}", "mend its permissions")
+        return None, fail("repository", f"cannot be looked at: {fault}", "fix its permissions")
 
 
 def _settings(root: str, given: Given) -> Iterator[Finding]:
@@ -161,7 +161,7 @@ def _reset(given: Given) -> Finding:
     if pid is not None:
         wait_until_gone(repository, pid)
     if reset_state(repository, agent_of(given) or "doctor"):
-        return ok("reset", "all leases are ended, and fences go on above all that were given: start open sessions anew")
+        return ok("reset", "all leases are ended, and fences go on above all that were given: restart open sessions")
     return ok("reset", "not needed: no event is missing in the state")
 
 
@@ -172,7 +172,7 @@ def _recover(given: Given) -> Finding:
     left = [path for event in undone for path in event.left]
     found = f"{len(undone)} interrupted commit(s) taken back"
     files = f": {some(restored)} put back" if restored else ""
-    others = f"; {some(left)} left as they are, since somebody changed them meanwhile" if left else ""
+    others = f"; {some(left)} left as they are, since they were changed meanwhile" if left else ""
     return ok("recover", found + files + others, restored=restored, left=left)
 
 

@@ -62,7 +62,7 @@ ERRORS: Final[Mapping[Code, Explanation]] = {
     ),
     Code.ENCODING_INVALID: E(
         "The bytes are not text in the encoding that the file declares.",
-        "Mend the encoding, or replace the whole file as data; it can still be leased.",
+        "Fix the encoding, or replace the whole file as data; it can still be leased.",
     ),
     Code.REGION_UNKNOWN: E(
         "The file has no region of that name.", "`commonhold regions PATH` lists those that there are."
@@ -91,7 +91,7 @@ ERRORS: Final[Mapping[Code, Explanation]] = {
     Code.REPOSITORY_BARE: E("This is a bare repository: it has no files.", "Work in a working tree of it."),
     Code.REPOSITORY_UNTRUSTED: E(
         "The repository belongs to another user, or its .git leads nowhere, so nothing in it is used.",
-        "If you trust its owner, tell git so with safe.directory; else mend .git.",
+        "If you trust its owner, tell git so with safe.directory; else fix .git.",
     ),
     Code.REPOSITORY_BUSY: E(
         "Git is rewriting the files (a rebase), or a program that does not ask Commonhold keeps changing them.",
@@ -111,7 +111,7 @@ ERRORS: Final[Mapping[Code, Explanation]] = {
     ),
     Code.PERMISSION_DENIED: E(
         "This user may not read or write the file, or the disk is read-only.",
-        "Mend owner, permissions or attributes, then repeat the same call.",
+        "Fix owner, permissions or attributes, then repeat the same call.",
     ),
     Code.DISK_FULL: E(
         "The disk or the quota is full; nothing was changed.", "Free some space, then repeat the same call."
@@ -135,7 +135,7 @@ ERRORS: Final[Mapping[Code, Explanation]] = {
         "The state cannot be used safely: the SQLite that is linked in is too old, the state folder or a file in it was"
         " moved, deleted or replaced under this session, the state database was deleted or restored from an older copy,"
         " or the process was forked in the middle of a transaction.",
-        "Follow the hint: put the moved folder back, or start the session anew; after a lost database"
+        "Follow the hint: put the moved folder back, or restart the session; after a lost database"
         " `commonhold doctor --reset-state`; with an old SQLite, install an apsw that brings 3.51.3 or later.",
     ),
     Code.STORE_BUSY: E(
@@ -184,7 +184,7 @@ REFUSALS: Final[Mapping[Refusal, Explanation]] = {
         "changes could not be merged.",
         "Redo your intent on the fresh text in the answer, and commit with the fresh hash as the base.",
     ),
-    Refusal.PARSE_INVALID: E("With the edit the file would not compile.", "Mend the text, then commit again."),
+    Refusal.PARSE_INVALID: E("With the edit the file would not compile.", "Fix the text, then commit again."),
     Refusal.OUT_OF_SCOPE_EDIT: E(
         "The edit would change something outside the region that it names.",
         "Keep to the region, or name the other regions too, each with an edit of its own.",
@@ -203,7 +203,7 @@ REFUSALS: Final[Mapping[Refusal, Explanation]] = {
         "Acquire it, read it again, then repeat the change under that lease.",
     ),
     Refusal.DEADLOCK: E(
-        "To wait would never end: those who are waited for wait, in the end, for what you hold.",
+        "Waiting would never end: the sessions ahead wait, directly or not, for your leases.",
         "Release what you hold and let them finish; then acquire all that you need in one call.",
     ),
     Refusal.SLOTS_DIFFER: E(
@@ -228,13 +228,13 @@ REFUSALS: Final[Mapping[Refusal, Explanation]] = {
         "Decide again with its current state, which is in the answer, then try again with its version or hash.",
     ),
     Refusal.CONTRACT_CHANGED: E(
-        "The new text uses something whose contract (its parameters, bases, its very name) another changed since you "
+        "The new text uses a definition whose contract (parameters, bases, name) another session changed since you "
         "read it.",
         "Read it as it is now, which is in the answer, redo your text, and commit with its fresh hash in reads.",
     ),
     Refusal.REQUIRE_ADDITIONAL_LOCKS: E(
         "The edit breaks other regions, or may: they are named.",
-        "Mend them in the same changeset, or lease them and mend them next.",
+        "Fix them in the same changeset, or lease them and fix them next.",
     ),
     Refusal.ESCALATION_REQUIRED: E(
         "The text does not show how far the edit reaches.",

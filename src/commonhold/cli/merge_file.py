@@ -115,7 +115,7 @@ def _read(given: Given, name: str) -> bytes:
             fields={"path": name},
         ) from fault
     except PermissionError as fault:
-        hint = "mend its permissions, then repeat the call"
+        hint = "fix its permissions, then repeat the call"
         raise StoreError(Code.PERMISSION_DENIED, f"this user may not read {name!r}", hint=hint) from fault
 
 

@@ -49,8 +49,8 @@ def printed(trial: Passed | Failed | None) -> Iterator[str]:
 def file_hint(value: FileMerge, out: str) -> str:
     """Return the next step for a refused file. A file that cannot get markers has no candidates either."""
     if value.marked is None:
-        return "take one side, or mend what differs by hand"
-    mend = f"mend {shown(out)} between the markers"
+        return "take one side, or resolve the difference by hand"
+    mend = f"fix {shown(out)} between the markers"
     if value.trial is not None:
         return mend
     return f"{mend}, or repeat the call with --check COMMAND, which decides between the candidates"

@@ -18,8 +18,8 @@ from commonhold.kernel.refusals import Refusal
 # The answer speaks of its own fields; here they are printed above.
 _FRESH: Final = ("the fresh text in repair", "the text above")
 _BASES: Final = ("with these bases", "with this base")
-_MEND: Final = "mend these regions in the same changeset"
-_LEASE: Final = "or lease them, commit your change again, and mend them next"
+_MEND: Final = "fix these regions in the same changeset"
+_LEASE: Final = "or lease them, commit your change again, and fix them next"
 
 
 def committed(answer: CommitAnswer, changeset: Changeset, place: Place, given: Given) -> Iterator[str]:
@@ -90,7 +90,7 @@ def _unmerged(found: Unmerged) -> Iterator[str]:
 
 
 def _state(content_hash: str | None) -> str:
-    return f"hash {short(content_hash)}" if content_hash else "is not there"
+    return f"hash {short(content_hash)}" if content_hash else "does not exist"
 
 
 def _author(region: RepairRegion) -> str:
@@ -136,7 +136,7 @@ def _at_hand(answer: CommitAnswer, call: Next, place: Place) -> Next:
     if call.call == "regions":
         path = str(call.arguments["path"])
         if not Path(place.hold.root, path).exists():
-            why = "the file is not there: see who removed it, if anybody did; `commit --create` makes it anew"
+            why = "the file does not exist: see who removed it; `commit --create` creates it again"
             return Next("who", {"key": rooted(path)}, why)
         return replace(call, why=f"{call.why} (`commit --insert` makes a new region)")
     why = call.why.replace(f" ({answer.why})", "").replace(*_FRESH).replace(*ABOVE)

@@ -43,5 +43,5 @@ def debts(found: Status, given: Given) -> Iterator[str]:
     yield from owed(found.debts, found.root)
     here = [value.key for value in found.debts if value.worktree == found.root]
     if here:
-        why = "mend it, and commit it; where nothing is to be done, say with --note why:"
+        why = "fix it, and commit it; if it needs no change, say why with --note:"
         yield from next_lines(Next("review waive", {"keys": here[:1]}, why), given)

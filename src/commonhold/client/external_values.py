@@ -70,5 +70,5 @@ def _refused(changed: Sequence[str]) -> CommitAnswer:
     why = f"{', '.join(changed)}, which the edits rely on, stands for something else than when it was read"
     from commonhold.kernel.answers import CommitAnswer, Next  # noqa: PLC0415
 
-    step = Next("get", {"keys": list(changed)}, "look at it again, decide anew, then commit with its current version")
+    step = Next("get", {"keys": list(changed)}, "look at it again, decide again, then commit with its current version")
     return CommitAnswer("refused", Refusal.READ_CHANGED, why, next=step)

@@ -154,7 +154,7 @@ class Attendance:
         self._proposals.finish_all(holder)
         broken = [lease for lease in self._leases.live(holder=holder) if lease.acquisition_id in OURS]
         for lease in broken:
-            self._place.registry.execute(Break(lease.id, holder, "its session was begun anew by another process"))
+            self._place.registry.execute(Break(lease.id, holder, "its session was restarted by another process"))
         self._works.look_for([canonical(key) for lease in broken for key in lease.keys])
 
     def _attend(self, holder: str, intent: str = "", process: str = "") -> None:

@@ -70,7 +70,7 @@ def _is_only_moved(debt: Debt, plan: Plan, written: Mapping[str, RegionChange]) 
 def committed(admitted: Admitted, sequence: int | None) -> CommitAnswer:
     """Return the answer to the author of the plan."""
     owed = [debt.key for debt in admitted.debts]
-    mend = Next("show", {"keys": owed}, "mend what you owe, and commit it under your lease") if owed else None
+    mend = Next("show", {"keys": owed}, "fix what you owe, and commit it under your lease") if owed else None
     plan = admitted.plan
     return CommitAnswer(
         "merged" if plan.merged else "committed",

@@ -150,7 +150,7 @@ def _next(changeset: Changeset, stale: Sequence[Stale]) -> Next:
     gone = [str(each.key.file) for each in stale if each.region is None]
     if gone:
         keys = list(dict.fromkeys(gone))
-        return Next("show", {"keys": keys}, "what your text uses is gone: read what there is now, then decide anew")
+        return Next("show", {"keys": keys}, "what your text uses is gone: read the current code, then decide again")
     fresh = {str(each.region.key): each.region.hash for each in stale if each.region is not None}
     why = "redo your text to fit the fresh text in repair (do not resend it), then commit with these hashes in reads"
     again = commit_again(changeset, why)

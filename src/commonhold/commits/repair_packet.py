@@ -76,7 +76,7 @@ def _diff(base: bytes | None, stale: Stale, span: int | None) -> str | None:
 def next_after(rejected: Rejected, changeset: Changeset, packet: Repair) -> Next:
     """Return the one call to make after a rejection."""
     if rejected.code is not Refusal.REGION_CHANGED:
-        return commit_again(changeset, f"mend the text ({rejected.why}), then commit again")
+        return commit_again(changeset, f"fix the text ({rejected.why}), then commit again")
     lost = next((stale for stale in rejected.stale if stale.region is None or not stale.base), None)
     if lost is not None:
         return Next(
@@ -85,7 +85,8 @@ def next_after(rejected: Rejected, changeset: Changeset, packet: Repair) -> Next
     fresh = {stale.asked: region for stale, region in zip(rejected.stale, packet.regions, strict=True)}
     doomed = [edit.key for edit in changeset.edits if edit.op in _DELETES and edit.key in fresh]
     if doomed:
-        return Next("show", {"keys": doomed}, "somebody changed what you wanted to delete: read it, then decide anew")
+        why = "another session changed the text that you wanted to delete: read it, then decide again"
+        return Next("show", {"keys": doomed}, why)
     why = "redo your intent on the fresh text in repair (do not resend the old text), then commit with these bases"
     return Next("commit", _arguments(changeset, fresh), why)
 

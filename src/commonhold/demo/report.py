@@ -130,7 +130,7 @@ class Report:
         return "\n".join(
             [
                 f"No coordination: {none.lost_updates} of {none.applied} edits were reported as done and are gone.",
-                f"File leases: {file.lost_updates} lost; who wants a held file waits{self._work_done(Policy.FILE)}.",
+                f"File leases: {file.lost_updates} lost; agents wait for held files{self._work_done(Policy.FILE)}.",
                 f"Commonhold: {lost}{self._work_done(Policy.COMMONHOLD)}.{_collided(ours)}",
                 self._on_times(),
             ]

@@ -51,7 +51,7 @@ class Stage:
         stage = cls(folder)
         found = find_spec(PACKAGE)
         if found is None or found.origin is None:
-            raise InputError(Code.FILE_NOT_FOUND, f"{PACKAGE} is not installed", hint="install commonhold anew")
+            raise InputError(Code.FILE_NOT_FOUND, f"{PACKAGE} is not installed", hint="reinstall commonhold")
         source = Path(found.origin).parent
         shutil.copytree(source, stage.root / PACKAGE, ignore=shutil.ignore_patterns("__pycache__"))
         stage._git("init", "--quiet")

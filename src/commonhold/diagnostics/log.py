@@ -14,7 +14,7 @@ def log(state_folder: str) -> Finding:
     """Return the path and the size of the log; a warning if it is far larger than rotation allows."""
     path = log_path(state_folder)
     if not os.path.lexists(path):
-        return ok("log", f"{path} is not there yet; the first daemon makes it", path=path, bytes=0, older=[])
+        return ok("log", f"{path} does not exist yet; the first daemon creates it", path=path, bytes=0, older=[])
     before = older(path)
     size = sum(os.lstat(each).st_size for each in (path, *before) if os.path.lexists(each))
     files = f"{size:,} bytes" + (f" with {len(before)} older" if before else "")

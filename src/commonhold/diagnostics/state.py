@@ -54,8 +54,8 @@ def _not_there(folder: str) -> Finding:
     above = str(Path(folder).parent)
     if os.path.lexists(above) and not os.access(above, os.W_OK):
         mend = f"make {above} writable for this user, or run as its owner: ls -ld {above}"
-        return fail("state folder", f"{folder} is not there, and cannot be made", mend, path=folder)
-    return ok("state folder", f"{folder} is not there yet; the first use makes it", path=folder)
+        return fail("state folder", f"{folder} does not exist, and cannot be created", mend, path=folder)
+    return ok("state folder", f"{folder} does not exist yet; the first use creates it", path=folder)
 
 
 def _folder(folder: str) -> Finding:
@@ -94,7 +94,7 @@ def _gate(folder: str) -> Finding:
     except FileNotFoundError:
         return ok("gate", "never used yet")
     except OSError as fault:
-        return fail("gate", f"cannot be opened: {why(fault)}", f"mend its permissions: ls -l {folder}/{GATE}")
+        return fail("gate", f"cannot be opened: {why(fault)}", f"fix its permissions: ls -l {folder}/{GATE}")
     with open(descriptor, "rb") as file:
         seconds = _seconds_to_take(file.fileno())
     if seconds is not None:

@@ -58,7 +58,7 @@ def _merge_driver(root: str) -> Finding:
         return ok("merge driver", "not installed: git merges by itself")
     program = interpreter_of(driver)
     if not os.access(program, os.X_OK):
-        found = f"the program that git would call, {program}, is not there"
+        found = f"the program that git would call, {program}, does not exist"
         return warn("merge driver", found, "commonhold install git (or: commonhold uninstall git)")
     return ok("merge driver", "git merges with commonhold", driver=driver)
 

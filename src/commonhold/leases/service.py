@@ -238,7 +238,7 @@ class Leases:
             case Done(value):
                 return done(value, request)
             case NotHeld():
-                why = "there is nothing to replace: acquire anew, and read again before you write"
+                why = "there is nothing to replace: acquire again, and read again before you write"
                 step = Next.acquire(request.keys, request.task, why)
                 return AcquireAnswer("denied", code=outcome.code, next=step, notices=(outcome.why,))
             case _:

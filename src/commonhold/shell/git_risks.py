@@ -251,7 +251,7 @@ def _reflog(words: Words, _is_revision: IsRevision) -> tuple[Risk, ...]:
 
 
 def _rewriting(_words: Words, _is_revision: IsRevision) -> tuple[Risk, ...]:
-    return (Unknowable("commits of everybody, which it writes anew"),)
+    return (Unknowable("everyone's commits, which it rewrites"),)
 
 
 def _read_tree(words: Words, _is_revision: IsRevision) -> tuple[Risk, ...]:

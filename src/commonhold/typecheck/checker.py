@@ -69,7 +69,7 @@ class ServerChecker:
         except ServerFault as fault:
             return self._failed(fault, f"see whether it runs: {shlex.join((program, *self._server.arguments))}")
         except OSError as fault:
-            return self._degraded(f"cannot be shown the files ({fault.strerror})", "mend that, and repeat the call")
+            return self._degraded(f"cannot be shown the files ({fault.strerror})", "fix that, and repeat the call")
         self._was_late = False
         self._rest.worked()
         late = self._why(report.why, "repeat the call: the results so far are kept") if report.why else ""

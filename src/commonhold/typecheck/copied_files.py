@@ -40,9 +40,7 @@ class CopyCheckers:
                 self._checkers = self._checkers_in(self._copy())
             except (OSError, StoreError) as fault:
                 self.close()
-                return TypeReport(
-                    why=f"types were not compared: there is no copy to look at ({fault}); mend that first"
-                )
+                return TypeReport(why=f"types were not compared: there is no copy to look at ({fault}); fix that first")
         # If there is none, each says so before it looks at any file.
         return (self._checkers or self._checkers_in(self._worktree)).compare(changes, also)
 

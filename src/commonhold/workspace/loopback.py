@@ -115,6 +115,6 @@ def _unusable(path: str, why: str) -> InputError:
     return InputError(
         Code.CONFIG_INVALID,
         f"{FILE} in the state folder cannot be used: {why}",
-        hint="make it anew: commonhold daemon http",
+        hint="create it again: commonhold daemon http",
         fields={"path": path},
     )

@@ -62,7 +62,7 @@ def write(root: str, path: str, before: str | None, after: str | None, mode: int
     if read(root, path) != before:
         raise InputError(
             Code.FILE_EXISTS,
-            f"{path} was changed by somebody meanwhile, and was left so",
+            f"{path} was changed meanwhile, and was left as it is",
             hint="repeat the same call",
             fields={"path": path},
         )

@@ -120,7 +120,7 @@ def replaced() -> StoreError:
     return StoreError(
         Code.STORE_UNSAFE,
         "the state folder was replaced or deleted while this session was using it",
-        hint="put the folder back and repeat the call, or end this session and start it anew; stop all sessions"
+        hint="put the folder back and repeat the call, or restart this session; stop all sessions"
         " before moving or restoring a state",
     )
 
@@ -140,6 +140,6 @@ def _moved(parent: str) -> StoreError:
     return StoreError(
         Code.STORE_UNSAFE,
         f"{parent}, which the state belongs in, was moved, deleted or replaced while this session was using it",
-        hint="put it back and repeat the call, or start the session anew",
+        hint="put it back and repeat the call, or restart the session",
         fields={"folder": parent},
     )

@@ -541,7 +541,7 @@ def test_what_nobody_is_known_to_have_written_over_is_told_to_who_holds_it(shop:
     watcher.record_external_changes(["a.py", "c.py"], intent="by a person")
     told = [each.text for each in one.news()]
     assert any(
-        "which you hold, was overwritten by somebody without a session here (by a person)" in each for each in told
+        "which you hold, was overwritten by a program without a session here (by a person)" in each for each in told
     )
 
 

@@ -230,7 +230,7 @@ class ChangeAttribution:
         for holder in sorted(holders - {self.holder}):
             intent = self._intents.get((path, holder))
             if holder == OUTSIDE:
-                yield "changed by somebody unknown, probably a person"
+                yield "changed by an unknown author, probably a person"
             else:
                 name = short_name(holder)
                 yield f"{name}: {quoted(intent)}" if intent else name

@@ -370,7 +370,7 @@ class Session:
         tree, parents = differences.made_of(self._root, head)
         if pending.head in parents or tree != pending.tree:
             return False
-        self._root.finish("update-ref", "-m", "commonhold: made anew", "HEAD", f"{head}^", head)
+        self._root.finish("update-ref", "-m", "commonhold: remade", "HEAD", f"{head}^", head)
         return True
 
     def _tell_others(self, pending: Pending, head: str) -> None:

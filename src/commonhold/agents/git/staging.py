@@ -12,7 +12,7 @@ from commonhold.workspace.git.indexes import Entries, differing
 from commonhold.workspace.line_ownership import OUTSIDE, Authors, Inseparable, Version
 
 _SHOWN: Final = 6
-_UNKNOWN: Final = "somebody unknown, probably a person"
+_UNKNOWN: Final = "an unknown author, probably a person"
 
 
 @dataclass(slots=True)

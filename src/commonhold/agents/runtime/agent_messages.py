@@ -229,7 +229,7 @@ def _region(region: RepairRegion, code: Refusal) -> Iterator[str]:
     by = f", changed by {called(region.changed_by)}{_for(region.intent or '')}" if region.changed_by else ""
     if region.hash is None:
         if by or code is Refusal.REGION_CHANGED:  # otherwise it never existed: the edit would create it
-            yield f"--- {region.key} is not there any more{by}"
+            yield f"--- {region.key} no longer exists{by}"
         return
     yield f"--- {region.key} as it is now{by}:"
     if region.text is not None and _is_short(region):

@@ -111,7 +111,7 @@ def _unknown(map: RegionMap, names: Names) -> InputError:  # noqa: A002
         return InputError(
             Code.ENCODING_INVALID,
             f"{map.path} has no regions: {undecoded.message}",
-            hint=f"mend the encoding, or name the whole file, {map.file.key}",
+            hint=f"fix the encoding, or name the whole file, {map.file.key}",
             fields={"path": map.path, "name": wanted},
         )
     known = [region.key.qualname for region in map.regions[1:]]

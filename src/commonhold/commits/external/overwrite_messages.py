@@ -26,7 +26,7 @@ def by_holder(conflicts: Iterable[Conflict], writer: str) -> dict[str, list[Conf
 
 def told_to_holder(held: Sequence[Conflict], commit: Committed) -> str:
     """Return the message to the holder: the overwritten keys, the writer and its intent, and how to restore them."""
-    by = "somebody without a session here" if commit.holder == NOBODY else short_name(commit.holder)
+    by = "a program without a session here" if commit.holder == NOBODY else short_name(commit.holder)
     why = f" ({commit.intent})" if commit.intent else ""
     return f"{_keys(held)}, which you hold, was overwritten by {by}{why}; {_told(_by_region(held, commit))}"
 

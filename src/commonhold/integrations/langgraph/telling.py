@@ -37,7 +37,7 @@ def _refused(answer: CommitAnswer) -> Iterator[str]:
             yield region.diff
     for each in answer.repair.unmerged:
         yield f"{each.key} could not be merged: {'; '.join(obstacle.why for obstacle in each.obstacles)}"
-    yield from (f"{each.key} must be mended with it, or leased: {each.why} ({each.where})" for each in answer.required)
+    yield from (f"{each.key} must be fixed with it, or leased: {each.why} ({each.where})" for each in answer.required)
     yield from answer.notices
     if answer.conflicts or answer.repair.regions:
         yield _OTHERS_WORDS

@@ -104,7 +104,7 @@ class Job:
 
 
 _log: Final = Log(__name__)
-_LET_GO: Final = AcquireAnswer("denied", notices=("it was let go of while it was still being asked for",))
+_LET_GO: Final = AcquireAnswer("denied", notices=("the request was released before it was granted",))
 
 
 class RequestScheduler:

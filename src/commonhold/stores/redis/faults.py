@@ -82,7 +82,7 @@ _BY_TYPE: Final[tuple[tuple[type[exceptions.RedisError], Complaint], ...]] = (
 _BY_WORD: Final[dict[str, Complaint]] = {
     "BUSY": Complaint(
         Code.STORE_BUSY,
-        f"the Redis server is busy with somebody's long script: {_NOTHING}",
+        f"the Redis server is busy with a long script: {_NOTHING}",
         "repeat the same call in a moment",
         _MOMENT,
     ),

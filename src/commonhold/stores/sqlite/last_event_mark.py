@@ -82,7 +82,7 @@ def gone(path: str) -> StoreError:
     """Return the refusal of a state folder whose database was deleted or moved away."""
     return StoreError(
         Code.STORE_UNSAFE,
-        f"the state database was deleted or moved away, and with it who holds what: {path}",
+        f"the state database was deleted or moved away, and the record of all leases with it: {path}",
         hint=f"put it back (with its -wal file), or go on without it: {RESET}",
         fields={"database": path},
     )

@@ -327,6 +327,6 @@ def _forked(folder: str) -> StoreError:
     return StoreError(
         Code.STORE_UNSAFE,
         "this process was forked in the middle of a transaction, so it cannot use the state",
-        hint="fork outside of transactions, or open the repository anew in a process of its own",
+        hint="fork outside of transactions, or open the repository again in a process of its own",
         fields={"folder": folder},
     )

@@ -11,10 +11,10 @@ from commonhold.machine.os_errors import code_of
 _WORDS: Final = {
     errno.ENOSPC: ("the disk is full", "free some space, then repeat the same call"),
     errno.EDQUOT: ("the disk quota is used up", "free some space, then repeat the same call"),
-    errno.EACCES: ("this user may not", "mend the permissions, then repeat the same call"),
+    errno.EACCES: ("this user may not", "fix the permissions, then repeat the same call"),
     errno.EPERM: (
         "the file may not be replaced, or its owner not be kept",
-        "mend its owner, permissions or attributes, then repeat the same call",
+        "fix its owner, permissions or attributes, then repeat the same call",
     ),
     errno.EROFS: ("the file system is read-only", "remount it writable, then repeat the call"),
     errno.ELOOP: ("a link was put in its way", "look at the path, then repeat the same call"),

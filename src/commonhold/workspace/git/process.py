@@ -134,7 +134,7 @@ def _told(settings: Mapping[str, str] | None) -> dict[str, str]:
 
 
 def _missing() -> StoreError:
-    return StoreError(Code.GIT_FAILED, "there is no git to be run", hint="install git 2.38 or newer, or mend PATH")
+    return StoreError(Code.GIT_FAILED, "there is no git to be run", hint="install git 2.38 or newer, or fix PATH")
 
 
 def _gone(root: str) -> StoreError:

@@ -340,7 +340,7 @@ def test_a_write_that_was_noticed_first_is_told_to_who_wrote(home: House, two: A
     home.session(str(home.root), "bob").record_external_changes(
         ["a.py"], intent="by a person, a formatter, another program"
     )
-    assert "which you hold, was overwritten by somebody without a session here" in ann.news()[0].text
+    assert "which you hold, was overwritten by a program without a session here" in ann.news()[0].text
     assert "ann holds file:a.py#f for" in two.has_written(TEN).context
     home.clock.advance(60.0)
     assert two.has_written(TEN) == NOTHING, "what was recorded long ago is another's"
