@@ -20,7 +20,7 @@ _DELETES: Final = frozenset({Op.DELETE, Op.DELETE_FILE})
 
 
 def repair_of(reader: Reader, regions: Sequence[Stale], worktree: str) -> Repair:
-    """Return the present regions in `worktree`, with the changes in each since its base, and their authors."""
+    """Return the current text of each stale region in `worktree`, its diff from the edit's base, and the authors."""
     return Repair(tuple(_repair_region(reader, stale, worktree) for stale in regions))
 
 
@@ -41,7 +41,7 @@ def _repair_region(reader: Reader, stale: Stale, worktree: str) -> RepairRegion:
 
 
 def _span_meant(stale: Stale, base: bytes | None) -> int | None:
-    """Return the header span that an edit now means: the one it names, or else the one most like its base."""
+    """Return the header span to edit: the one that the edit names, or else the span most similar to its base."""
     if stale.region is None or stale.source is None or not stale.region.key.is_header or not stale.base:
         return None
     if stale.span is not None or base is None:
@@ -74,7 +74,7 @@ def _diff(base: bytes | None, stale: Stale, span: int | None) -> str | None:
 
 
 def next_after(rejected: Rejected, changeset: Changeset, packet: Repair) -> Next:
-    """Return the one call to make after a rejection."""
+    """Return the one call that the agent should make after a rejection."""
     if rejected.code is not Refusal.REGION_CHANGED:
         return commit_again(changeset, f"fix the text ({rejected.why}), then commit again")
     lost = next((stale for stale in rejected.stale if stale.region is None or not stale.base), None)
@@ -92,12 +92,12 @@ def next_after(rejected: Rejected, changeset: Changeset, packet: Repair) -> Next
 
 
 def commit_again(changeset: Changeset, why: str) -> Next:
-    """Return the call that sends the same changeset with new texts."""
+    """Return a call of `commit` with the same edits, for which the agent must write new texts."""
     return Next("commit", _arguments(changeset, {}), why)
 
 
 def _arguments(changeset: Changeset, fresh: Mapping[str, RepairRegion]) -> dict[str, object]:
-    """Return the same changeset with fresh bases, without the texts: the agent must write those anew."""
+    """Return the changeset as arguments, with fresh bases and without texts, which the agent must write again."""
     arguments: dict[str, object] = {
         "intent": changeset.intent,
         "edits": [_edit(edit, fresh.get(edit.key)) for edit in changeset.edits],

@@ -43,7 +43,7 @@ class Row:
     gave_up: int = 0
 
     def hear(self, progress: Progress) -> None:
-        """Apply a report of the agent."""
+        """Update the row with a progress report of its agent."""
         self.state = progress.what
         self.place = progress.place or self.place
         match progress.what:
@@ -60,10 +60,10 @@ class Row:
 
 
 class Board:
-    """The state of a run, and its display."""
+    """The progress of all agents in a run of the demo, as a rich renderable."""
 
     def __init__(self, title: str, names: Sequence[str], edits: int) -> None:
-        """Begin with nothing done; every agent has `edits` edits to make."""
+        """Start with empty progress; each of the agents `names` is to make `edits` edits."""
         self._names = tuple(names)
         self._edits = edits
         self._title = title
@@ -77,7 +77,7 @@ class Board:
         self._began: float | None = None
 
     def hear(self, name: str, progress: Progress) -> None:
-        """Apply a report of an agent."""
+        """Update the board with a progress report of the agent `name`."""
         if progress.what is What.READY:
             self.ready += 1
             return
@@ -86,7 +86,7 @@ class Board:
             self.news.append(_news(name, progress))
 
     def begin(self, phase: str, explanation: str, names: Sequence[str]) -> None:
-        """Start a policy anew with the agents named."""
+        """Start the run of a policy: clear the rows, and show its name and explanation."""
         self.phase = phase
         self._explanation = explanation
         self.rows = {name: Row(name) for name in names}
@@ -94,7 +94,7 @@ class Board:
         self._began = time.monotonic()
 
     def end(self, result: Text) -> None:
-        """The policy is over; `result` is a line about it."""
+        """End the run of the policy, and keep `result`, a line about it, on display."""
         self._past.append(result)
         self._began = None
         self.rows = {}
@@ -107,7 +107,7 @@ class Board:
 
     @property
     def line(self) -> str:
-        """The present state, in a line."""
+        """The progress in one line of plain text, for output that is not a terminal."""
         if not self.rows and self._past:
             return ""
         if not self.rows:
@@ -117,7 +117,7 @@ class Board:
         return f"{self.phase}: {self.applied}/{len(self.rows) * self._edits} applied, {refused} refused, {live}"
 
     def __rich__(self) -> RenderableType:
-        """Render everything."""
+        """Return the results of earlier policies, the table of the present one, and the newest events."""
         parts: list[RenderableType] = [Text(self._title, style="bold"), *self._past, self._headline(), self._table()]
         parts += [Text(LEGEND, style="dim"), Text(f"  {self.line}", style="bold")]
         parts += [Text(f"  {news}", style="dim", no_wrap=True, overflow="ellipsis") for news in self.news]

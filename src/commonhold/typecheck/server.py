@@ -1,4 +1,4 @@
-"""A language server as data: how it is started, which files it reads, and how it reports."""
+"""The description of a language server: its command, its files, and the way in which it reports diagnostics."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -7,15 +7,15 @@ from pathlib import PurePosixPath
 
 @dataclass(frozen=True, slots=True)
 class Pull:
-    """Diagnostics are requested file by file: an answer is complete when it comes."""
+    """The client requests diagnostics file by file; each answer is complete."""
 
 
 @dataclass(frozen=True, slots=True)
 class Push:
-    """Diagnostics come when the server has them.
+    """The server sends diagnostics when they are ready.
 
-    They count as complete once the server has sent some for every file that was shown anew, and then nothing came for
-    `quiet_seconds`. No protocol promises that this is all, so requests are the better way.
+    They count as complete once the server has sent some for every changed file, and then nothing for `quiet_seconds`.
+    The protocol does not guarantee that nothing follows, so `Pull` is more reliable.
     """
 
     quiet_seconds: float = 0.5
@@ -23,13 +23,13 @@ class Push:
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """The data of a language server.
+    """The description of one language server.
 
-    `languages` names the language of each suffix as the protocol does. `program` and `arguments` start it, and `since`,
-    unless it is "", is the first version of its npm package that can be a server. `settings` are the answers to its
-    requests for configuration, by section. `sees_unsaved`: whether a file that was only opened can be imported.
-    `ground` are the files and folders, under the root, that it reads once: it is started anew when one changes.
-    `install` is the one next step if it is missing.
+    `languages` maps file suffixes to the protocol's language ids. `program` and `arguments` start it. `since` is the
+    first version of its npm package that can run as a server; "" for any version. `settings` are the answers to its
+    configuration requests, by section. `sees_unsaved`: whether other files can import a file that is open but not
+    saved. `ground` are files and folders under the root that it reads only once; when one changes, it must be
+    restarted. `install` is the next step for a user who lacks it.
     """
 
     name: str
@@ -44,5 +44,5 @@ class Server:
     ground: tuple[str, ...] = ()
 
     def language_of(self, path: str) -> str | None:
-        """Return the word for the language of a file; None if it is not for this server."""
+        """Return the protocol's language id for a file; None if this server does not handle it."""
         return self.languages.get(PurePosixPath(path).suffix)

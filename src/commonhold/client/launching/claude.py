@@ -1,7 +1,7 @@
-"""A script of Claude Code, which its CLAUDE_CODE_SHELL_PREFIX passes to the launcher in place of a shell.
+"""Run a shell script of Claude Code, which passes it to the launcher through CLAUDE_CODE_SHELL_PREFIX.
 
-It comes here after Claude Code has checked the command in it against the rules of its user. The program that starts it
-names its session in the environment of just this process.
+Claude Code has already checked the command against its user's rules. It names its session in the environment of this
+process only.
 """
 
 import os
@@ -16,7 +16,7 @@ _COMMAND = " && eval "
 
 
 def main(socket: str, when_down: str, root: str, script: str) -> int:
-    """Run the script; return its exit status, as a shell reports it."""
+    """Run `script` under the daemon's supervision, and return its exit status as a shell reports it."""
     session = os.environ.get("CLAUDE_CODE_SESSION_ID", "")
     if not session:
         say("the command was not run: this Claude Code does not say which session it is. Next: update Claude Code")
@@ -26,13 +26,13 @@ def main(socket: str, when_down: str, root: str, script: str) -> int:
 
 
 def _shell() -> str:
-    """The shell that Claude Code writes its scripts for."""
+    """Return the shell for which Claude Code writes its scripts."""
     wished = (os.environ.get("CLAUDE_CODE_SHELL", ""), os.environ.get("SHELL", ""))
     return next((each for each in wished if os.path.basename(each) in _SHELLS), "bash")
 
 
 def _fitted(script: str, allowance: "Allowance | None") -> str:
-    """Return the script with our programs first in its PATH, which the setup of its shell has made anew."""
+    """Return the script with our programs first in PATH, which the script's own setup of the shell has reset."""
     if allowance is None:
         return script
     setting_up, mark, rest = script.partition(_COMMAND)

@@ -1,17 +1,17 @@
-"""TOML from untrusted authors: no text takes long to read, or exhausts the stack."""
+"""Parse TOML from untrusted authors, in bounded time and without exhausting the stack."""
 
 import tomllib
 from typing import Any, Final
 
 MOST_STEPS: Final = 4_000_000
-"""The limit on visits to parts of dotted keys while reading: about half a second's work."""
+"""The limit on visits to parts of dotted keys during a parse: about half a second of work."""
 
 
 def parse_toml(text: str) -> dict[str, Any]:
-    """Return the tables in a text.
+    """Parse a TOML document and return its tables.
 
-    Raises ValueError (`tomllib.TOMLDecodeError` is one) if the text is no TOML, is nested too deeply or would take too
-    long.
+    Raises ValueError (or its subclass `tomllib.TOMLDecodeError`) if the text is not valid TOML, is nested too deeply,
+    or would take too long to parse.
     """
     if _steps(text) > MOST_STEPS:
         raise ValueError("its dotted keys are so long that reading them would take too long")
@@ -22,10 +22,10 @@ def parse_toml(text: str) -> dict[str, Any]:
 
 
 def _steps(text: str) -> int:
-    """Return an upper limit on tomllib's visits to parts of keys.
+    """Return an upper bound on the number of key parts that tomllib visits.
 
-    It walks a dotted key anew for each of its parts, and the name of a table for each line in the table. A dot
-    elsewhere counts as one of a key.
+    tomllib walks a dotted key once for each of its parts, and the name of a table once for each line in the table. Dots
+    outside keys are counted too.
     """
     lines = text.split("\n")
     dots = [line.count(".") for line in lines]

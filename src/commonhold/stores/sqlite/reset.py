@@ -1,4 +1,4 @@
-"""Continue after the database was lost, or replaced by one that lacks events."""
+"""Take a state into use again after its database was lost, or replaced by one that lacks events."""
 
 import os
 from collections.abc import Callable, Iterable
@@ -19,11 +19,11 @@ from commonhold.workspace import daemon_files
 
 
 def reset(folder: str, events: Callable[[SqliteSession], Iterable[Event]], at: float) -> bool:
-    """Take a state that has lost events into use again: with the database that is there, else with a new one.
+    """Take the state in `folder` into use again after it lost events: with its present database, or else a new one.
 
-    `events` returns the events to record in it, with numbers above all that were given before; `at` is the wall time.
-    Returns whether anything was lost: if not, nothing is done. Raises StoreError, as `STORE_OWNED` while a daemon
-    lives.
+    `events` returns the events to record; they get numbers above all earlier ones. `at` is the wall time of the reset.
+    Return whether events were missing; if none were, the state is unchanged. Raises StoreError: `STORE_OWNED` while a
+    daemon serves the repository, and those of SQLite's own failures.
     """
     path = os.path.join(folder, DATABASE)
     gate = Gate(os.path.join(folder, GATE), is_owned=lambda: daemon_files.is_running(folder))
@@ -52,7 +52,7 @@ def reset(folder: str, events: Callable[[SqliteSession], Iterable[Event]], at: f
 
 
 def _drop_logs(path: str) -> None:
-    """Delete the companion files of a database that is gone: they belong to no other one."""
+    """Delete the companion files (log and shared memory) of a missing database: no other database may use them."""
     for ending in LOGS:
         with suppress(FileNotFoundError):
             os.unlink(path + ending)
