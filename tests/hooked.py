@@ -61,7 +61,7 @@ class House:
         self.attending = self.attend()
 
     def attend(self) -> HookDispatch:
-        """What attends, begun anew: it knows nothing but what the state says."""
+        """What attends, begun again: it knows nothing but what the state says."""
         silence = Silence(
             lambda _: self.options.idle_seconds, lambda: self.clock.now().ticks, self.running.__contains__
         )

@@ -54,7 +54,7 @@ def test_another_function_of_a_file_in_use_is_free(site: Site) -> None:
 
 
 def test_what_was_changed_since_it_was_read_is_not_overwritten(site: Site) -> None:
-    """The model writes what it made of the old text; told that it is old, it reads again and makes it anew."""
+    """The model writes what it made of the old text; told that it is old, it reads again and makes it again."""
     changed = once(lambda: _changed_by_ann(site))
 
     def script() -> Generator[Turn, Results, str]:

@@ -82,7 +82,7 @@ class Site:
 
 
 def once(action: Callable[[], object]) -> Callable[[], None]:
-    """The action, done at the first call alone: a script is played anew at each request."""
+    """The action, done at the first call alone: a script is played again at each request."""
     lock = Lock()
     done: list[object] = []
 

@@ -58,7 +58,7 @@ def test_the_wheel_carries_its_data_and_nothing_else(wheel: Path) -> None:
 
 
 def test_it_runs_away_from_the_repository(installed: Path, tmp_path: Path) -> None:
-    """Check both ways to start it, in one test: two could land on two workers, and each would install anew."""
+    """Check both ways to start it, in one test: two could land on two workers, and each would install again."""
     (tmp_path / "sample.py").write_text(SAMPLE, encoding="utf-8")
     run("git", "init", "--quiet", cwd=tmp_path)
     assert version("commonhold") in run(installed / "commonhold", "--version", cwd=tmp_path)

@@ -1,4 +1,4 @@
-"""The parts of docs/reference.md and docs/python.md that are made from the code. `make generate` writes them anew."""
+"""The parts of docs/reference.md and docs/python.md that are made from the code. `make generate` writes them again."""
 
 import re
 from collections.abc import Iterator, Mapping

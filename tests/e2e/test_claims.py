@@ -90,7 +90,7 @@ def test_scripts_that_add_commit_and_push_race_each_other_and_us(tmp_path: Path)
         winners += [clone.name for clone, each in zip(clones[2:], ours, strict=True) if told(each)[0] == 0]
 
         assert winners == [_lock(bare, "main")["agent"]]
-        # A script completes the task, and another person makes it anew.
+        # A script completes the task, and another person makes it again.
         seed = tmp_path / "seed"
         git(seed, "pull", "--quiet", "--rebase", "origin", "main")
         git(seed, "rm", "--quiet", "current_tasks/one.lock")

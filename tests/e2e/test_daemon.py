@@ -243,7 +243,7 @@ def test_it_ends_when_its_socket_is_deleted(root: Path) -> None:
 
 
 def test_one_that_comes_later_keeps_its_socket(root: Path) -> None:
-    """The state was deleted and made anew, a new daemon came: the old one ends and takes nothing with it."""
+    """The state was deleted and made again, a new daemon came: the old one ends and takes nothing with it."""
     with serving(root) as first:
         first.suspend()
         shutil.rmtree(first.state)

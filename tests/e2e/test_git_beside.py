@@ -62,7 +62,7 @@ def test_a_lock_of_its_own_that_a_killed_call_left(checkout: Checkout) -> None:
 
 
 def test_a_person_who_commits_in_the_middle_loses_nothing(checkout: Checkout) -> None:
-    """Between our look at HEAD and git's own: the commit is made anew on top of the person's."""
+    """Between our look at HEAD and git's own: the commit is rebuilt on top of the person's."""
     checkout.edit(ANN, "a.txt", "ann\n")
     asked = {"holder": ANN, "cwd": str(checkout.root), "argv": ["commit", "-am", "x"], "has_turn": True}
     answer = checkout.calls.begin(asked)

@@ -133,11 +133,11 @@ LOST: Final[tuple[Damage, ...]] = (
     folder_exchanged,
     folder_linked,
 )
-# Who has the old file open is refused; whoever opens the state anew, as when a daemon has ended, loses nothing.
+# Who has the old file open is refused; whoever opens the state again, as when a daemon has ended, loses nothing.
 HEALED: Final[tuple[Damage, ...]] = (shared_index_deleted, gate_deleted, gate_exchanged)
-# A session that begins anew makes a new state, whose numbers go on above those of the first one.
+# A session that begins again makes a new state, whose numbers go on above those of the first one.
 WIPED: Final[tuple[Damage, ...]] = (folder_deleted,)
-# A session that begins anew finds another state, or none: nothing tells it of the first one.
+# A session that begins again finds another state, or none: nothing tells it of the first one.
 OTHER: Final[tuple[Damage, ...]] = (git_moved, git_exchanged)
 
 

@@ -23,7 +23,7 @@ from commonhold.workspace.sandbox.probing import offered
 
 pytestmark = pytest.mark.slow
 SESSION = "00000000-0000-4000-8000-000000000001"
-# As Claude Code 2.1.332 makes it; what it sources sets PATH anew.
+# As Claude Code 2.1.332 makes it; what it sources sets PATH again.
 SCRIPT = (
     "source {home}/snapshot-bash-1.sh 2>/dev/null || true && {{ \\builtin shopt -u extglob || \\builtin setopt "
     "NO_EXTENDED_GLOB; }} >/dev/null 2>&1 || true && {{ \\builtin unalias -- 'which'; \\builtin unset -f -- 'which'; "

@@ -16,7 +16,7 @@ from tests.patience import until
 
 pytestmark = pytest.mark.slow
 SHUT_OFF = Path(__file__).with_name("shut_off.py")
-# As Codex 0.171.0 makes it, where it knows what the shell of its user has set up; that sets PATH anew.
+# As Codex 0.171.0 makes it, where it knows what the shell of its user has set up; that sets PATH again.
 RESTORING = """\
 __CODEX_SNAPSHOT_OVERRIDE_SET_0="${{BASH_ENV+x}}"
 __CODEX_SNAPSHOT_OVERRIDE_0="${{BASH_ENV-}}"

@@ -106,7 +106,7 @@ def has_begun_anew(pid: int) -> bool:
 
 
 def test_one_that_dies_over_and_over_is_left_alone(root: Path) -> None:
-    """A daemon that dies of what it is asked would die of it for ever."""
+    """A daemon that dies of what it is asked would die of it forever."""
     with supervised(root) as (found, watching):
         for _ in range(MOST_DEATHS):
             kill(found)

@@ -31,7 +31,7 @@ _NAMED_ONLY: Final = re.compile(r"__pycache__/|\.coverage$|/\.venv/|coverage\.xm
 _SIZED_ONLY: Final = re.compile(r"\.(?:tar|gz|zip|tgz)$")
 _CLOSED: Final = frozenset({".mypy_cache", ".ruff_cache", ".pytest_cache", ".git"})
 _OURS: Final = frozenset({".git/commonhold", "work/.claude"})
-# As Claude Code makes it of a command; what it sources sets PATH anew.
+# As Claude Code makes it of a command; what it sources sets PATH again.
 _OF_CLAUDE: Final = (
     "source {home}/snapshot.sh 2>/dev/null || true && {{ \\builtin shopt -u extglob || \\builtin setopt "
     "NO_EXTENDED_GLOB; }} >/dev/null 2>&1 || true && eval {line} < /dev/null && pwd -P >| {home}/cwd"
@@ -99,7 +99,7 @@ class Life:
     def reset(self) -> list[str]:
         """Let all be as it was in the beginning; the files that were not."""
         changed = [str(each.relative_to(self.site)) for each in _copied(self.pristine, self.site)]
-        # Git takes what its index does not know by its stamps for changed, and writes it anew.
+        # Git takes what its index does not know by its stamps for changed, and writes it again.
         words = (*self.start, "git", "update-index", "-q", "--refresh")
         subprocess.run(words, cwd=self.root, env=self.environment, check=True)
         return changed

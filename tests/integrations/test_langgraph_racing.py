@@ -25,7 +25,7 @@ def add_mark(text: str, function: str, mark: str) -> str:
 
 
 class Author:
-    """Says what a model would: reads, writes the whole file with one more mark, and starts anew when refused."""
+    """Says what a model would: reads, writes the whole file with one more mark, and starts again when refused."""
 
     def __init__(self, name: str, seed: int) -> None:
         self.wanted = [f"{name}{number}" for number in range(MARKS)]

@@ -317,7 +317,7 @@ def test_23_renewal_starves_on_a_blocked_loop(root: Path, jumping: Jumping) -> N
 
 
 def test_24_a_release_between_the_check_and_the_wait_is_missed(root: Path) -> None:
-    """It was held when looked at, released before the waiting began, and the wake-up was lost: it waited for ever."""
+    """It was held when looked at, released before the waiting began, and the wake-up was lost: it waited forever."""
     with serving(root) as daemon, daemon.session("ann") as ann, daemon.session("bob") as bob:
         for number in range(40):
             key = f"account:{number}"

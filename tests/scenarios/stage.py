@@ -380,7 +380,7 @@ def _waive(_stage: Stage, line: Line, service: Service, *keys: str) -> list[str]
 
 
 def _notice(_stage: Stage, _line: Line, service: Service, *paths: str) -> list[str]:
-    """What the watcher of the daemon reports of files that somebody else wrote."""
+    """What the watcher of the daemon reports of files that another program wrote."""
     answer = service.record_external_changes(paths or None)
     return [short(f"{answer.outcome} {each.key} {each.hash}") for each in answer.regions] or [answer.outcome]
 

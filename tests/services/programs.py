@@ -91,7 +91,7 @@ def can_install() -> bool:
 
 
 def install(programs: Iterable[Program]) -> None:
-    """Install what brings these programs. The package lists are fetched anew only if the old ones do not do."""
+    """Install what brings these programs. The package lists are fetched again only if the old ones do not do."""
     packages = [package for program in programs for package in program.debian]
     command = ["install", "--yes", "--no-install-recommends", *packages]
     with _one_at_a_time():

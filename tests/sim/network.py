@@ -20,7 +20,7 @@ Reply = Callable[[Any], None]
 
 
 class Server:
-    """The store's machine: it answers, is restarted, is booted anew."""
+    """The store's machine: it answers, is restarted, is booted again."""
 
     def __init__(self, world: World, referee: Referee) -> None:
         self.world = world
@@ -60,7 +60,7 @@ class Server:
         self.world.after(seconds, self._come_back)
 
     def _come_back(self) -> None:
-        """Begin anew from what is durable: the log and the first answers."""
+        """Begin again from what is durable: the log and the first answers."""
         self.world.tell("server", "is back")
         store = MemoryStore()
         with self.store.read() as before, store.write() as after:

@@ -165,7 +165,7 @@ class Worker:
         return all(states[need] is TaskState.LANDED for need in record.task.needs)
 
     def check_the_next_offer(self) -> None:
-        """Work out anew, from the plainest reading of the rules, that a collision is the last resort."""
+        """Work out again, from the plainest reading of the rules, that a collision is the last resort."""
         with self.story.queue.read() as reader:
             board = board_of(reader)
         now = self.story.queue.now()

@@ -114,7 +114,7 @@ def misbehaving(base: Ran, ours: Ran, theirs: Ran, merged: Ran) -> Complaints:
 def _is_for_one_side(name: str, base: Ran, ours: Ran, theirs: Ran) -> bool:
     """Whether the other side changed nothing that a side's own version of a function uses.
 
-    What that version names anew counts as changed all the same: a merge promises to see that. It does not promise to
+    What that version names again counts as changed all the same: a merge promises to see that. It does not promise to
     see what is called by what is called.
     """
     for side, other in ((ours, theirs), (theirs, ours)):

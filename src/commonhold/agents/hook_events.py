@@ -70,7 +70,7 @@ class Manner:
     `keeps_mark`: a file that began with a byte order mark still does. `keeps_last_end`: the file ends in a line ending
     if and only if it did before. `bends_quotes`: straight quotes also find curly ones. `keeps_context`: a context line
     of a patch stays as the file has it, even if the patch spells it with other blanks. `reindents`: if a patch has
-    other indents than the file, new lines are indented anew. `heeds_end`: lines that a patch marks as the end of the
+    other indents than the file, new lines are indented again. `heeds_end`: lines that a patch marks as the end of the
     file are sought only there.
     """
 

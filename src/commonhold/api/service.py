@@ -83,7 +83,7 @@ class Service:
 
     @Operation(reads=True, over_socket=False, command="regions", tool="regions")
     def regions(self, path: str) -> terms.RegionMap:
-        """Return the regions of a file, parsed anew: `.regions`, `.problems`.
+        """Parse a file, and return its regions: `.regions`, `.problems`.
 
         Raises InputError `FILE_NOT_FOUND`, `FILE_TOO_LARGE`.
         """
@@ -199,8 +199,8 @@ class Service:
     def release(self, lease_id: str, *, request_id: str | None = None, result: str | None = None) -> terms.LeaseAnswer:
         """End a lease of this session, or give up its place in line.
 
-        With a `result` the work that it was acquired for with `once` is done, for ever: all that ask for it later are
-        given the result (up to 65,536 characters). Without one, the next in line may do it.
+        With a `result` the work that it was acquired for with `once` is done forever: all later requests get the
+        result (up to 65,536 characters). Without one, the next in line may do it.
         """
         return self._uses.leases.release(self.holder, lease_id, request_id, result)
 

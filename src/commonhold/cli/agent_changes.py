@@ -171,7 +171,7 @@ def to_install(project: Project, setups: Iterable[Setup], ways: Ways, *, servers
 
 
 def _unrunnable(project: Project, pieces: Iterable[Piece]) -> Iterator[FileChange]:
-    """Yield our programs with the right content but without permission to run: written anew."""
+    """Yield our programs with the right content but without permission to run: rewritten."""
     for path, text in ((path, project.load(path)) for piece in pieces for path in piece.paths):
         change = FileChange(path, text, text, what="permission to run")
         is_ours = any(isinstance(piece, FilePiece) and piece.text == text for piece in pieces if path in piece.paths)

@@ -69,7 +69,7 @@ def http(given: Given, port: int | None, *, off: bool) -> int:
     """Serve hooks and the Model Context Protocol on 127.0.0.1, too, for clients that speak HTTP.
 
     Clients must present the token that is printed; it stays the same as long as the port does. The daemon is
-    started anew.
+    started again.
     """
     repository = _repository(given)
     if off:

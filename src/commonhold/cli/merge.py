@@ -53,7 +53,7 @@ class _Wish(TypedDict):
 def command(given: Given, **wish: Unpack[_Wish]) -> int:
     """Merge BRANCH into the current branch: all of it, or nothing.
 
-    Git merges by lines; every file that both sides changed is then merged anew, also where the lines did not conflict,
+    Git merges by lines; every file that both sides changed is then merged again, also where the lines did not conflict,
     since they may still make a broken program. A file without a proven merge is refused with the reasons, unless a
     candidate passes --check, which also has to pass for the whole. Nothing is changed before all is decided, and
     uncommitted work is never overwritten. No hooks are run.

@@ -90,7 +90,7 @@ def run(
         copying.start()
     _attend(child, held, words[0])
     if copying:
-        # Not for ever: a process that the command left in the background may keep its output open.
+        # Not forever: a process that the command left in the background may keep its output open.
         copying.join(_LAST_OUTPUT_SECONDS)
     held.check()
     return child.returncode if child.returncode >= 0 else _BY_SIGNAL - child.returncode

@@ -24,7 +24,7 @@ def watched(
     shape: Callable[[T], Mapping[str, Any]],
     describe: Callable[[T], Iterable[str]],
 ) -> None:
-    """Show the result of `look`, every second anew, until Ctrl-C: that is the way out, and no failure."""
+    """Show the result of `look` once a second until Ctrl-C, which is the normal way out."""
     try:
         if given.as_json:
             _as_json(look, shape)

@@ -1,6 +1,6 @@
 """Run as `PYTHON -I -S git_stand_in.py FOLDER WORDS…` in place of git in a session's shell.
 
-FOLDER is the one on the PATH in which the shell found it. A script is compiled anew at every start and a module is not,
+FOLDER is the one on the PATH in which the shell found it. A script is compiled at every start and a module is not,
 so this is short; see `launching/git.py`.
 """
 

@@ -1,6 +1,6 @@
 """The program that an agent runs as its hook, with the payload as its standard input.
 
-It is called as `python -I -S hook_program.py AGENT SOCKET [block|allow] [SECONDS]`. A script is compiled anew at every
+It is called as `python -I -S hook_program.py AGENT SOCKET [block|allow] [SECONDS]`. A script is compiled at every
 start and a module is not, so this is short; the work is done in `hook_client.py`.
 """
 

@@ -5,7 +5,7 @@ WHEN_DOWN ROOT SCRIPT` it is the program that Claude Code starts in place of its
 becomes `launch.py --codex SOCKET WHEN_DOWN STATE ROOT SHELL… SCRIPT` or `launch.py --gemini SOCKET WHEN_DOWN ROOT SHELL
 SCRIPT`.
 
-A script is compiled anew at every start and a module is not, so this is short.
+A script is compiled at every start and a module is not, so this is short.
 """
 
 import os

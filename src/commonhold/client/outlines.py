@@ -153,7 +153,7 @@ def _keep(place: str, digest: str, outline: dict[str, Any]) -> None:
         with open(os.open(made, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600), "wb") as file:
             file.write(data)
         os.replace(made, place)
-    except OSError:  # a full disk, or a read-only one: the outline is found anew each time
+    except OSError:  # a full disk, or a read-only one: the outline is found again each time
         return
 
 

@@ -29,7 +29,7 @@ class CommitRequest:
 
     @property
     def request_id(self) -> str | None:
-        """Return the id to repeat the request by; a dry run is evaluated anew each time."""
+        """Return the id to repeat the request by; a dry run is evaluated again each time."""
         return None if self.is_dry_run else self.changeset.request_id
 
 

@@ -135,7 +135,7 @@ class Commits:
     def _try(
         self, request: CommitRequest, planned: Plan | Rejected, linked: int, turn: Ticket
     ) -> CommitAnswer | _Behind | None:
-        """Write the plan, or return why not; None if it must be planned anew.
+        """Write the plan, or return why not; None if it must be planned again.
 
         Of two commits that affect each other's files the second must see the first. So a commit that affects other
         files takes a turn of its own within `turn`, from its last look at them to its writing. `linked` is the number
@@ -223,7 +223,7 @@ class Commits:
         return any(since > newest for debt in reader.debts() if debt.worktree == root for since in debt.since)
 
     def _enter_beside_processes(self, request: CommitRequest, planned: Plan | Rejected) -> CommitAnswer | None:
-        """Decide inside the gate: there are no turns with other processes. So an invalid plan is made anew there.
+        """Decide inside the gate: there are no turns with other processes. So an invalid plan is rebuilt there.
 
         Return None if that would take long.
         """

@@ -58,7 +58,7 @@ class TurnQueues:
         return ticket
 
     def join_again(self, ticket: Ticket) -> None:
-        """Join the queues anew, behind all others, for a turn that lasts twice as long."""
+        """Join the queues again, behind all others, for a turn that lasts twice as long."""
         self.leave(ticket)
         ticket.until = None
         ticket.seconds *= 2

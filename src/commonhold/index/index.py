@@ -39,7 +39,7 @@ _SECONDS_TO_SUMMARY: Final = 0.05
 class SqliteIndex:
     """The summaries of a repository's files in `index.db`, which processes may share and any user may delete.
 
-    A damaged file is no error: it is made anew, or the index works without it.
+    A damaged file is no error: it is rebuilt, or the index works without it.
     """
 
     def __init__(
@@ -203,7 +203,7 @@ def index_at(
 ) -> SqliteIndex:
     """Return the index of a repository: the offers and uses of each file. Nothing is opened before the first query.
 
-    `keeps`: it stores which file has which summary. One process of several should, since each writes it all anew after
+    `keeps`: it stores which file has which summary. One process of several should, since each rewrites all of it after
     another did. `processes` is how many may work at once; by default all processors.
     """
     git = Git(repository.root) if repository.git_dir else None

@@ -1,6 +1,6 @@
 """Opening the database of the index.
 
-It is a cache: an unusable one is made anew, and if nothing can be stored on disk it is kept in memory.
+It is a cache: an unusable one is rebuilt, and if nothing can be stored on disk it is kept in memory.
 """
 
 import fcntl
@@ -83,7 +83,7 @@ def _prepared(connection: apsw.Connection) -> apsw.Connection:
             connection.execute(schema())
             connection.pragma("application_id", APPLICATION_ID)
             connection.pragma("user_version", SCHEMA)
-    # Rows lost in a power failure are made anew; the rest must be consistent, which OFF would not give.
+    # Rows lost in a power failure are rebuilt; the rest must be consistent, which OFF would not give.
     connection.pragma("synchronous", "normal")
     connection.pragma("cache_size", -_CACHE_KIBIBYTES)
     return connection

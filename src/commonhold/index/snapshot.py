@@ -64,7 +64,7 @@ class Shelved:
 
 
 class SteadyLibrary:
-    """A library that outlives its cache: summaries that are gone are made anew from the present files."""
+    """A library that outlives its cache: summaries that are gone are rebuilt from the present files."""
 
     def __init__(self, shelved: Shelved, lock: threading.RLock, renewed: Callable[[apsw.Error], Library]) -> None:
         """Answer from `shelved`, then from `renewed` summaries. The lock makes threads take turns."""

@@ -90,7 +90,7 @@ class Release(Command[Released | Cancelled | NotHeld]):
 
 @dataclass(frozen=True, slots=True)
 class Break(Command[Broken | NotHeld]):
-    """Take a lease from its holder by force, in the name of `holder`; the log keeps `reason` for ever."""
+    """Take a lease from its holder by force, in the name of `holder`; the log keeps `reason` forever."""
 
     lease_id: str
     holder: str

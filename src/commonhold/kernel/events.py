@@ -246,7 +246,7 @@ class CommitRefused:
 class CommitUndone:
     """A commit that had been interrupted before it took effect was taken back.
 
-    `left` are files that somebody else had changed meanwhile: they were not touched.
+    `left` are files that another program had changed meanwhile: they were not touched.
     """
 
     holder: str

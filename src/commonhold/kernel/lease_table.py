@@ -36,7 +36,7 @@ class LeaseTable:
 
     `leases` contains at least: all leases that overlap the requested keys, the named ones (including one to be
     replaced), the live ones of the holder; and if there are waiters, all that overlap their keys, and the live ones of
-    every waiting holder. The decision ends those of them that have expired, and so that none stays for ever
+    every waiting holder. The decision ends those of them that have expired, and so that none stays forever
     also some unrelated ones, the first to expire first (`decide.most_ended_beside`). `waiters` are all places
     in line, `values` those that exist of the keys in question; `lost` and `work` belong to the lease that is named.
     `next_sequence` is the number of the next event; every fence granted so far is below it.

@@ -232,7 +232,7 @@ def _claimed(record: TaskRecord, event: TaskMoved, at: float) -> TaskRecord:
 
 
 def _ended(record: TaskRecord, event: TaskMoved, at: float) -> TaskRecord:
-    """Close the last attempt. One that was done and is refused at landing ends anew, with the reason of the refusal."""
+    """Close the last attempt. One that was done and is refused at landing gets a second end, with that reason."""
     last = replace(record.attempts[-1], ended_at=at, end=event.move, note=event.note)
     return replace(record, attempts=(*record.attempts[:-1], last))
 

@@ -29,7 +29,7 @@ def stuck(turn: Turn) -> Waiter | None:
 
 
 def _blocked(turn: Turn) -> set[str]:
-    """Return the holders that may wait for ever: all that wait, unless some of them wait for slots.
+    """Return the holders that may wait forever: all that wait, unless some of them wait for slots.
 
     Who waits for one of several slots needs only some of those ahead to finish. A holder is not blocked if each of its
     waits ends once all holders that are not blocked have finished.

@@ -36,7 +36,7 @@ INSTRUCTIONS = (
 HUNG_UP: Final = "commonhold.hung_up"
 """In the scope of a request over HTTP: the event that the client is gone."""
 MOST_SESSIONS: Final = 256
-"""Limit of open sessions; a session that comes back after being closed is opened anew."""
+"""Limit of open sessions; a session that comes back after being closed is reopened."""
 _log: Final = Log(__name__)
 
 
@@ -110,7 +110,7 @@ class Desk:
         return place
 
     async def let_go_of_silent(self, idle_seconds: float) -> None:
-        """Close the sessions without a call for so long; a session that comes back is opened anew."""
+        """Close the sessions without a call for so long; a session that comes back is reopened."""
         for seat, at in list(self._open.items()):
             if self._open.get(seat) is at and not at.guests and self._now() - at.heard_at >= idle_seconds:
                 await self._open.pop(seat).hold.close()

@@ -47,7 +47,7 @@ class McpApp:
             async with opened(self._path, self._seen, self._find_channel) as ready:
                 app.set_result(ready)
                 await self._closing.wait()
-        except Exception as fault:  # of any kind: each waiting request gets it as its answer; the next tries anew
+        except Exception as fault:  # of any kind: each waiting request gets it as its answer; the next tries again
             self._app = None
             if app.done():
                 raise

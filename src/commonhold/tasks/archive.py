@@ -64,7 +64,7 @@ class Quote:
 
 
 class Sections(Protocol):
-    """A searchable copy of the sections of one working tree, which can be made anew at any time."""
+    """A searchable copy of the sections of one working tree, which can be rebuilt at any time."""
 
     def stamps(self) -> Mapping[str, str]:
         """Return the stamp of each note as it was copied, by path."""

@@ -45,7 +45,7 @@ def _tokens(pattern: str) -> tuple[str, ...]:
 def _matches(tokens: Sequence[str], text: str) -> bool:
     """Whether a pattern matches all of `text`.
 
-    All places that it may have got to are followed at once: with backtracking, a pattern in a note could take for ever.
+    All places that it may have got to are followed at once: with backtracking, a pattern in a note could take forever.
     """
     places = {0}
     for token in tokens:

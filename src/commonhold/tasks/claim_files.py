@@ -192,7 +192,7 @@ def _whole(text: str) -> int:
 
 
 def _ttl(text: str) -> float:
-    """Return a lock's time to live, within bounds: no claim lasts for ever without a heartbeat."""
+    """Return a lock's time to live, within bounds: no claim lasts forever without a heartbeat."""
     try:
         seconds = float(text)
     except ValueError:

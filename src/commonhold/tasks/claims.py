@@ -81,7 +81,7 @@ def sighted(before: Sightings, board: Board, now: Now) -> dict[str, Sighting]:
     """Record when each lock was first seen with its present bytes.
 
     A clone can only count what it has seen itself: the clocks of other machines, and times written into files, have
-    no say. After a reboot the count begins anew.
+    no say. After a reboot the count begins again.
     """
     return {
         name: known

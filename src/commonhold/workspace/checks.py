@@ -38,7 +38,7 @@ def nothing_else(_folder: str) -> None:
 class CommandCheck:
     """A shell command that passes if it exits with 0.
 
-    It runs at the root of a copy that is made anew for every try, since files that one try leaves behind (compiled
+    It runs at the root of a copy that is rebuilt for every try, since files that one try leaves behind (compiled
     files, caches) could change the result of the next. `{file}` in it stands for the candidates; COMMONHOLD_CANDIDATE
     names a single one.
     """

@@ -62,7 +62,7 @@ def pid(state_folder: str) -> int | None:
 def claim(state_folder: str) -> int:
     """Become the only daemon there, for as long as the descriptor is open. Raises StoreError `STORE_OWNED`."""
     with suppress(FileExistsError):
-        os.mkdir(state_folder, 0o700)  # its parents never: a repository that was moved away must not be made anew
+        os.mkdir(state_folder, 0o700)  # its parents never: a repository that was moved away must not come back
     flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
     descriptor = os.open(lock_path(state_folder), flags, 0o600)
     if not _is_locked_within(CLAIM_SECONDS, descriptor):

@@ -46,7 +46,7 @@ _USER_SPACE: Final = "fuse"
 class Changes:
     """The paths of files that may have changed, and of folders in which names came or went; the root is empty.
 
-    `gone` are folders that were deleted or moved away, and are watched no more, with all that was in them. One of the
+    `gone` are folders that were deleted or moved away, and are watched no longer, nor is their content. One of the
     same name may be there by now.
     """
 

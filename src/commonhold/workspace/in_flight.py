@@ -153,6 +153,6 @@ class InFlight:
             each.set()
 
     def _check_process(self) -> None:
-        """Start anew in a forked child: the commits in flight, and the thread that is alone, belong to its parent."""
+        """Start again in a forked child: the commits in flight, and the thread that is alone, belong to its parent."""
         if self._process != os.getpid():
             self._begin()

@@ -14,7 +14,7 @@ pytestmark = pytest.mark.slow
 
 
 def test_in_a_shell_inside_of_another_repositorys_each_leads_to_the_next_and_at_last_to_git(tmp_path: Path) -> None:
-    """Were each to find the other, they would go on for ever."""
+    """Were each to find the other, they would go on forever."""
     for name in ("inner", "outer"):
         (tmp_path / name).mkdir()
     inner, outer = (programs(str(tmp_path / name)) for name in ("inner", "outer"))

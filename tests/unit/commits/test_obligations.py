@@ -86,7 +86,7 @@ def test_a_region_is_owed_for_just_as_long_as_what_was_changed_does_not_fit(
             if by == "commits":
                 replaced(one, f"{path}#price", text)
                 is_owed = not fits
-            elif fits or is_owed:  # what somebody else breaks is nobody's debt
+            elif fits or is_owed:  # what another program breaks is nobody's debt
                 source = root.joinpath(path).read_text()
                 root.joinpath(path).write_text(source.replace(one.read(f"{path}#price")[0].text or "", text))
                 assert one.record_external_changes([path]).outcome == "recorded"

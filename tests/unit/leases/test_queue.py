@@ -1,4 +1,4 @@
-"""Who is served when: first come, first served, and nobody for ever."""
+"""Who is served when: first come, first served, and nobody forever."""
 
 import pytest
 from tests.unit.leases.desk import EXCLUSIVE, PATIENCE, SHARED, UPGRADABLE, A, B, C, D, Desk

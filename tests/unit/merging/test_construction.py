@@ -1,4 +1,4 @@
-"""A type that one side makes anew is not proven beside a change of how it is made, in whatever language."""
+"""A type that one side makes again is not proven beside a change of how it is made, in whatever language."""
 
 import pytest
 

@@ -357,7 +357,7 @@ class Session:
         return staged.said
 
     def _came_between(self, pending: Pending, head: str, status: int) -> bool:
-        """Whether a person committed between our look at HEAD and git's, so that the commit must be made anew.
+        """Whether a person committed between our look at HEAD and git's, so that the commit must be rebuilt.
 
         If git did not see the commit of the person, the new commit reverts it, so the new commit is undone.
         """

@@ -12,7 +12,7 @@ from commonhold.kernel.texts import short_name
 def handed_over(giver: Commonhold, taker: Commonhold, conflicts: Iterable[Conflict]) -> bool:
     """Hand over to `taker` the conflicting leases that edits of `giver` took; return whether there were any.
 
-    A session waits for the work of its subagent, so the subagent would wait for ever. A subagent that is silent may
+    A session waits for the work of its subagent, so the subagent would wait forever. A subagent that is silent may
     have been stopped without a report. Leases that either has asked for by itself stay with it.
     """
     in_the_way = {each.held for each in conflicts if each.holder == giver.holder}

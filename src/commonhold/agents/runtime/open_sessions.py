@@ -113,7 +113,7 @@ class OpenSessions:
     def let_go_of_silent(self) -> list[str]:
         """Close the silent sessions; return those holders that are not known to run.
 
-        A session that still runs is opened anew at its next event.
+        A session that still runs is reopened at its next event.
         """
         now = self._silence.now()
         with self._lock:

@@ -67,7 +67,7 @@ class Gone(Change):
 
 @dataclass(frozen=True, slots=True)
 class Reshaped(Change):
-    """A class was composed anew, or a function became a class: every use of the name is affected.
+    """A class was composed again, or a function became a class: every use of the name is affected.
 
     If it only `lost` bases, only its subclasses and its own methods are affected.
     """

@@ -67,7 +67,7 @@ def parsed(
 ) -> tree_sitter.Tree:
     """Return the tree that `parser` makes of UTF-8 bytes. Raises BudgetExceededError, at once if it did so before.
 
-    With an `old` tree a small part of the budget must suffice; else all is parsed anew, so that the answer is the same.
+    With an `old` tree a small part of the budget must suffice; else it parses all again, for the same answer.
     """
     verdict = _verdicts.get(_key(source, language)) if _verdicts else None
     if verdict is False:

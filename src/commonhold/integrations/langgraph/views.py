@@ -46,6 +46,6 @@ class Views:
                 self._views.popitem(last=False)
 
     def read(self, holder: str, path: str) -> None:
-        """Record that the agent has read the file anew."""
+        """Record that the agent has read the file again."""
         with self._lock:
             self._views.pop((holder, path), None)

@@ -1,6 +1,6 @@
 """Merge a branch into the current one: all of it, each file proven or verified, or nothing.
 
-A merge by lines lists the files that both sides changed. Each of those is merged anew, even if the lines did not
+A merge by lines lists the files that both sides changed. Each of those is merged again, even if the lines did not
 conflict: lines that merge cleanly may still be a broken program.
 """
 

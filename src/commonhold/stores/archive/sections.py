@@ -29,7 +29,7 @@ _RANK: Final = "bm25(words, 8.0, 3.0, 1.0)"
 class SqliteSections:
     """The sections of one working tree, in a database that all working trees of a repository share.
 
-    It is a cache: a damaged one is made anew, and if nothing can be stored on disk it is kept in memory.
+    It is a cache: a damaged one is rebuilt, and if nothing can be stored on disk it is kept in memory.
     """
 
     def __init__(self, folder: str | None, tree: str) -> None:

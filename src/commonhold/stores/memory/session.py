@@ -20,7 +20,7 @@ Commit = tuple[Recorded, Committed]
 
 
 class MemorySession(Indexed):
-    """The state, for the ports Reader and Writer. The log is settled, or else undone by folding it anew."""
+    """The state, for the ports Reader and Writer. The log is settled, or else undone by folding it again."""
 
     def __init__(self) -> None:
         """Begin empty."""

@@ -8,7 +8,7 @@ Its promises and its limits:
 - A promoted standby that was fed asynchronously may lack the last grants. Their holders then hold leases that the store
   has lost: their guarded writes are refused, and others may be granted the keys. Fences go on all the same: they jump
   ahead wherever the server's timeline changed (a failover, a recovery to a point in time) or the row that records it
-  was written anew (a restored dump). All leases that are there then end, on the record: their holders may have released
+  was rewritten (a restored dump). All leases that are there then end, on the record: their holders may have released
   them since, and others been granted the keys.
 - The rollback of a whole disk (a snapshot of a volume or of a machine) is noticed by every machine that has seen a
   newer event: each keeps the number of the newest one (`Seen`). No machine notices that two servers both believe to be

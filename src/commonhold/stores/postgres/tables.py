@@ -97,7 +97,7 @@ class PostgresTables:
         self._seen.close()
 
     def after_fork(self) -> None:
-        """Begin anew in a forked child: its parent's connections and locks are not its own."""
+        """Begin again in a forked child: its parent's connections and locks are not its own."""
         self._links.abandon()
         self._threads = threading.Lock()
 

@@ -13,7 +13,7 @@ from commonhold.stores.postgres.statements import DEFAULT_SCHEMA
 _SCHEMES: Final = ("postgresql://", "postgres://")
 _SEARCH_PATH: Final = re.compile(r"(?:-c\s*|--)search_path=(\S+)")
 _SCHEMA: Final = re.compile(r"[a-z_][a-z0-9_]{0,62}")
-# No call may wait for ever on a network that dropped the connection.
+# No call may wait forever on a network that dropped the connection.
 _DEFAULTS: Final[dict[str, Any]] = {
     "application_name": "commonhold",
     "connect_timeout": 10,

@@ -1,4 +1,4 @@
-"""Waiting: first come, first served, and no waiter is blocked for ever."""
+"""Waiting: first come, first served, and no waiter is blocked forever."""
 # ruff: noqa: S101, D102, PLR2004 - these are tests: assert is how pytest speaks, and the test's name is its claim
 
 from commonhold.kernel.events import LeaseClaimed, Leaving, WaiterLeft

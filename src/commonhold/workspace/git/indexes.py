@@ -84,7 +84,7 @@ class Index:
         return os.path.exists(self.path)
 
     def begin(self, commit: str, like: str) -> None:
-        """Make it anew from a commit (empty: none yet); cached file stamps are copied from the index at `like`."""
+        """Make it again from a commit (empty: none yet); cached file stamps are copied from the index at `like`."""
         with suppress(FileNotFoundError):
             _copy(like, self.path)
         if not commit:

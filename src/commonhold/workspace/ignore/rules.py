@@ -77,7 +77,7 @@ NOTHING: Final = Patterns(())
 
 
 class RuleFile:
-    """The present patterns of a file: it is read anew when it has changed, and may be absent."""
+    """The present patterns of a file: it is read again when it has changed, and may be absent."""
 
     def __init__(self, place: str, *, ignores_case: bool = False, most_bytes: int = MOST_BYTES) -> None:
         """Read nothing yet."""

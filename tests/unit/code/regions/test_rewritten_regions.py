@@ -1,4 +1,4 @@
-"""Which regions a file that was written anew has otherwise than before."""
+"""Which regions a file that was rewritten has otherwise than before."""
 
 from pathlib import Path
 from typing import Final

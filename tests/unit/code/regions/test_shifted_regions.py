@@ -1,4 +1,4 @@
-"""A change inside a function, looked at again without finding everything anew: always what discovery finds."""
+"""A change inside a function, looked at again without finding everything again: always what discovery finds."""
 
 from unittest.mock import patch
 

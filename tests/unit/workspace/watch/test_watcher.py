@@ -167,7 +167,7 @@ def test_new_folders_are_watched_from_then_on(seen: Seen, root: Path) -> None:
 def test_what_changes_while_a_folder_comes_is_not_told_later_than_that(
     root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """All are watched anew then; who watched them before had not told it yet."""
+    """All are watched again then; who watched them before had not told it yet."""
     watch = Watcher._source_of
 
     def in_the_middle(watcher: Watcher, folders: frozenset[str]) -> Source | None:

@@ -26,7 +26,7 @@ _ENCODED: Final = re.compile(
 _LINE_END: Final = b"\n"
 # The indent of the next line that is not blank and not a comment.
 _NEXT_INDENT: Final = re.compile(rb"(?:[ \t]*(?:#[^\n]*)?\r?\n)*([ \t]*)[^\s#]")
-# After so many failed searches for chunks, all the rest is read anew.
+# After so many failed searches for chunks, all the rest is read again.
 _MOST_LOST: Final = 16
 
 

@@ -26,7 +26,7 @@ def _singleton_class(node: Node) -> str:
 
 _METHOD: Final = Rule(Kind.FUNCTION, field_name)
 
-# The scanner of this grammar keeps the open heredocs in a buffer, and does not check its bounds; and it begins anew
+# The scanner of this grammar keeps the open heredocs in a buffer, and does not check its bounds; and it begins again
 # for each call of a chain.
 _ODD_RUBY: Final = re.compile(
     rb"(?:<<[-~]?[\"'`]?\w(?:(?!<<)[^\0]){0,100}+){60}|(?<![\w.:])(?:\w{1,40}+(?:\.|::)){1000}"
