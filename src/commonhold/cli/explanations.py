@@ -17,14 +17,16 @@ class Explanation(NamedTuple):
 E = Explanation
 
 ERRORS: Final[Mapping[Code, Explanation]] = {
-    Code.USAGE: E("The call is not one that Commonhold knows.", "See `commonhold COMMAND --help`."),
+    Code.USAGE: E(
+        "The call is not valid: a command, an option or an argument is unknown.", "See `commonhold COMMAND --help`."
+    ),
     Code.HOLDER_MISSING: E(
         "No holder is named, so others could not see whose lease or change it is.",
         "Pass --agent NAME or export COMMONHOLD_AGENT=NAME; every session needs a name of its own. In agents' shells "
         "Commonhold sets it; over HTTP it is the header X-Commonhold-Agent.",
     ),
     Code.TTL_INVALID: E(
-        "The time to live is no number of seconds above 0 and at most 30 days.", "Give --ttl a number in that range."
+        "The time to live is not a number of seconds above 0 and up to 30 days.", "Give --ttl a number in that range."
     ),
     Code.REQUEST_ID_REUSED: E(
         "The request id was used before by this holder, for another request.",
@@ -38,7 +40,7 @@ ERRORS: Final[Mapping[Code, Explanation]] = {
         "Write it as one printable line; a value may have lines, but at most 65,536 characters.",
     ),
     Code.PATH_INVALID: E(
-        "The path holds control characters or bytes that are not UTF-8, or goes round in links.",
+        "The path holds control characters or bytes that are not UTF-8, or is a loop of links.",
         "Rename the file, or lease its folder instead.",
     ),
     Code.PATH_OUTSIDE: E(
@@ -53,7 +55,7 @@ ERRORS: Final[Mapping[Code, Explanation]] = {
     ),
     Code.FILE_NOT_FOUND: E("There is no such file or folder.", "Check the path; `create_file` makes a new file."),
     Code.FILE_EXISTS: E(
-        "A file stands where a folder is needed.",
+        "A file exists where a folder is needed.",
         "Choose another path, or rename or delete that file in a changeset of its own first.",
     ),
     Code.FILE_TOO_LARGE: E(
@@ -64,9 +66,7 @@ ERRORS: Final[Mapping[Code, Explanation]] = {
         "The bytes are not text in the encoding that the file declares.",
         "Fix the encoding, or replace the whole file as data; it can still be leased.",
     ),
-    Code.REGION_UNKNOWN: E(
-        "The file has no region of that name.", "`commonhold regions PATH` lists those that there are."
-    ),
+    Code.REGION_UNKNOWN: E("The file has no region of that name.", "`commonhold regions PATH` lists its regions."),
     Code.SECTION_UNKNOWN: E(
         "The note has no section of that number or anchor.",
         "`commonhold archive list PATH` shows its sections.",
@@ -79,7 +79,7 @@ ERRORS: Final[Mapping[Code, Explanation]] = {
         "Fix the field that the message names; docs/reference.md shows the form.",
     ),
     Code.CONTENT_UNKNOWN: E(
-        "No bytes are kept under that hash: they never were, or their time is over.",
+        "No bytes are kept under that hash: they never were, or their retention is over.",
         "Take a hash from `commonhold log --json`; git may have the file.",
     ),
     Code.TASK_UNKNOWN: E("There is no task of that name.", "`commonhold task list --all` shows every task."),
@@ -143,7 +143,7 @@ ERRORS: Final[Mapping[Code, Explanation]] = {
         "See whether a process is suspended, or raise the limits; repeat the call in a moment.",
     ),
     Code.STORE_OWNED: E(
-        "The daemon of the repository has the state to itself, and this process went past it.",
+        "The daemon owns the state of the repository, and this process tried to open it directly.",
         "Repeat the call with the daemon allowed (COMMONHOLD_DAEMON=on), or end the daemon first.",
     ),
     Code.STORE_UNREACHABLE: E(
@@ -155,16 +155,16 @@ ERRORS: Final[Mapping[Code, Explanation]] = {
         "Give sqlite:FOLDER, postgresql://HOST/DATABASE or redis://HOST.",
     ),
     Code.RECOVERY_BLOCKED: E(
-        "A commit that a crash interrupted cannot be taken back yet, so nothing is committed until it is; nor read, if"
-        " it has changed a file.",
+        "A commit that a crash interrupted cannot be undone yet. Until then nothing can be committed; if it has"
+        " changed a file, nothing can be read either.",
         "Repair the file that the message names, then run `commonhold doctor --recover`.",
     ),
     Code.ALREADY_DONE: E(
-        "The work that was to be done once for all is done.",
+        "The work of this key, which is done once for all, is done already.",
         "Use its result: `commonhold acquire --once KEY --json` gives it. New work takes a new key.",
     ),
     Code.LEASE_DENIED: E(
-        "The lease that was to be held for the length of a command or block was not granted in time.",
+        "The lease for a command or a `with` block was not granted in time.",
         "Wait longer (--wait SECONDS), or do other work first; `commonhold who KEY` says who holds it.",
     ),
     Code.LEASE_LOST: E(
@@ -172,10 +172,10 @@ ERRORS: Final[Mapping[Code, Explanation]] = {
         "Look at the current state, then begin again; renew sooner, or ask for a longer --ttl.",
     ),
     Code.PLANNING_CRASHED: E(
-        "The processes that check commits crashed over this one, or took far too long; nothing was written.",
+        "The worker processes crashed or ran too long while they checked this commit; nothing was written.",
         "Commit in smaller parts. It is a defect of Commonhold: report it, with `daemon.log` of the state folder.",
     ),
-    Code.INTERNAL: E("A defect of Commonhold.", "Report it, with what COMMONHOLD_DEBUG=1 prints."),
+    Code.INTERNAL: E("A defect of Commonhold.", "Report it, with the output of COMMONHOLD_DEBUG=1."),
 }
 
 REFUSALS: Final[Mapping[Refusal, Explanation]] = {
@@ -184,7 +184,7 @@ REFUSALS: Final[Mapping[Refusal, Explanation]] = {
         "changes could not be merged.",
         "Redo your intent on the fresh text in the answer, and commit with the fresh hash as the base.",
     ),
-    Refusal.PARSE_INVALID: E("With the edit the file would not compile.", "Fix the text, then commit again."),
+    Refusal.PARSE_INVALID: E("The file would not compile with this edit.", "Fix the text, then commit again."),
     Refusal.OUT_OF_SCOPE_EDIT: E(
         "The edit would change something outside the region that it names.",
         "Keep to the region, or name the other regions too, each with an edit of its own.",
@@ -207,24 +207,24 @@ REFUSALS: Final[Mapping[Refusal, Explanation]] = {
         "Release what you hold and let them finish; then acquire all that you need in one call.",
     ),
     Refusal.SLOTS_DIFFER: E(
-        "Others share the key in another number of slots.",
-        "Ask with their number, which `commonhold leases` shows; it can change when all slots are free.",
+        "Others share the key with a different number of slots.",
+        "Use their number, which `commonhold leases` shows; it can change once all slots are free.",
     ),
     Refusal.NOT_ONCE: E(
         "A result was given for a lease that was not acquired with --once; it was not released.",
         "Release it without a result, or keep the text with `commonhold put`.",
     ),
     Refusal.ID_IN_USE: E(
-        "The ticket is that of another wish: other keys, another mode or another holder.",
-        "Ask again with the very keys and mode that the ticket was given for, or without a ticket.",
+        "The ticket belongs to another request: other keys, another mode or another holder.",
+        "Ask again with the keys and the mode of the ticket, or without a ticket.",
     ),
     Refusal.VERSION_CHANGED: E(
-        "The key carries another version than the change was based on.",
+        "The key has another version than the one that the change was based on.",
         "Decide again with its current value, which is in the answer, then put with that version.",
     ),
     Refusal.READ_CHANGED: E(
-        "Something that the change relies on without writing it was changed since it was read: a named key, or code "
-        "that the project's settings want to be read again.",
+        "A named key that the change relies on was changed since it was read; or code was, and the project's settings "
+        "require its author to read it again.",
         "Decide again with its current state, which is in the answer, then try again with its version or hash.",
     ),
     Refusal.CONTRACT_CHANGED: E(
@@ -254,7 +254,7 @@ REFUSALS: Final[Mapping[Refusal, Explanation]] = {
     ),
     Refusal.TASK_CHANGED: E(
         "The task is not in the state that the call was made for: it was returned, ended or changed meanwhile.",
-        "Look at it: `commonhold task show TASK`. To go on with it, claim it again; your changes are kept.",
+        "Look at it: `commonhold task show TASK`. To continue it, claim it again; your changes are kept.",
     ),
     Refusal.TASK_EXISTS: E(
         "There is a task of that name already, with another definition.",

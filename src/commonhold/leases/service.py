@@ -376,7 +376,7 @@ def _lapsed(recent: Sequence[Recorded], keys: Sequence[Key], since: float) -> li
 def _of_another_wish(ticket: str) -> UsageError:
     return UsageError(
         Code.REQUEST_ID_REUSED,
-        f"the ticket {ticket!r} is that of another wish",
+        f"the ticket {ticket!r} belongs to another request",
         hint="ask again with the very keys and mode that it was given for, or without a ticket",
         fields={"ticket": ticket},
     )
