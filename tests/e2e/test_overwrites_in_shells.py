@@ -89,7 +89,7 @@ def test_whatever_the_command_the_text_can_be_had_back(shells: Shells, line: str
     before = (shells.root / path).read_bytes()
     status, _, err = shells.run(ANN, line)
     assert status == 0, err
-    assert f"this replaced what {BOB} changed in " in err
+    assert f"this replaced uncommitted changes of {BOB} in " in err
     assert what in err
     assert (shells.root / path).read_bytes() != before if path != "bob.py" else not (shells.root / path).exists()
     taken_back(shells, shells.run(BOB, "true")[2])

@@ -44,12 +44,12 @@ def test_one_that_is_cut_off_is_a_fault(message: dict[str, object], data: st.Dat
     ("sent", "why"),
     [
         (b"Content-Length: 64000001\r\n\r\n", "announced a message of 64,000,001 bytes"),
-        (b"Content-Length: -1\r\n\r\n", "no message"),
+        (b"Content-Length: -1\r\n\r\n", "an invalid message"),
         (b"Content-Length: 10\r\n\r\n{}", "broke off in the middle"),
         (b"X: y\r\n" * 100, "headers without end"),
-        (b"\r\n{}", "no message"),
-        (b"Traceback (most recent call last):\n", "no message: 'Traceback"),
-        (b"Content-Length: 100002\r\n\r\n" + b"[" * 50_001 + b"]" * 50_001, "no message"),
+        (b"\r\n{}", "an invalid message"),
+        (b"Traceback (most recent call last):\n", "an invalid message: 'Traceback"),
+        (b"Content-Length: 100002\r\n\r\n" + b"[" * 50_001 + b"]" * 50_001, "an invalid message"),
     ],
 )
 def test_the_fault_says_what_was_wrong(sent: bytes, why: str) -> None:

@@ -637,7 +637,7 @@ def test_what_nobody_proposed_is_settled_as_nothing(one: Agent) -> None:
 def test_where_the_state_is_kept_no_tool_writes(home: House, one: Agent, path: str) -> None:
     (home.root / ".git" / "commonhold").mkdir(exist_ok=True)
     (home.root / "link").symlink_to(home.root / ".git" / "commonhold")
-    assert "its own state" in denied(one.wants(Whole(path, "{}")))
+    assert "Commonhold's own state" in denied(one.wants(Whole(path, "{}")))
 
 
 def test_a_file_beyond_the_limit_is_left_to_a_command(one: Agent) -> None:
