@@ -107,6 +107,7 @@ COMMANDS_SHOWN: dict[str, list[tuple[str, ...]]] = {
     "version_of": [("version-of", "a.py#one"), ("version-of", "x:1")],
     "leases": [("leases",)],
     "review": [("review",)],
+    "undo": [("undo", "ann")],
     "who": [("who", "a.py")],
     "status": [("status",)],
     "log": [("log",)],
@@ -147,6 +148,11 @@ def prepare(root: Path, run: Callable[..., Any], name: str) -> None:
         (root / "a.py").write_bytes(WRITTEN)
         run("show", "a.py#one")
         (root / "a.py").write_text("def one(): return 1\n", encoding="utf-8")
+    if name == "undo":
+        base = run("show", "a.py#one")["regions"][0]["hash"]
+        change = {"edits": [{"op": "replace", "key": "a.py#one", "base": base, "text": WRITTEN.decode()}]}
+        (root / "change.json").write_text(json.dumps(change), encoding="utf-8")
+        assert run("commit", "--changeset", "change.json")["outcome"] == "committed"
     if name in ("leases", "review"):
         lease = run("acquire", "a.py#one")["lease"]["id"]
         (root / "a.py").write_text("def one(): return 1\n", encoding="utf-8")

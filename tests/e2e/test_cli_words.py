@@ -268,6 +268,23 @@ def write_plan(root: Path) -> None:
     (root / "plan.yaml").write_text(json.dumps(tasks), encoding="utf-8")
 
 
+def write_work(root: Path, run: Call) -> None:
+    """Commit as a session, for a task, and as the event 12."""
+    total = ("--key", "src/prices.py#total")
+    ended = ("--agent", "claude:8c1f7a2e-1111-4111-8111-111111111111")
+    run("commit", *total, "--base", base_of(run, total[1]), *ended, stdin=b"def total(items):\n    return 0\n")
+    write_plan(root)
+    run("task", "import", "plan.yaml")
+    run("task", "claim", "price", "--agent", "bob")
+    run("commit", "--key", "src/new.py", "--create", "--agent", "bob", stdin=b"x = 1\n")
+    while run("log", "--limit", "1", "--json").json["events"][0]["sequence"] < 11:
+        version = run("version-of", "account:1", "--json").json["version"]
+        run("put", "account:1", "1", "--expect", str(version))
+    add = ("--key", "src/prices.py#Cart.add")
+    run("commit", *add, "--base", base_of(run, add[1]), stdin=b"    def add(self, item):\n        return item\n")
+    assert run("log", "--limit", "1", "--json").json["events"][0]["sequence"] == 12
+
+
 def prepare(name: str, root: Path, run: Call, lease: str) -> None:
     """Prepare what the examples of one command need beside the rest; `lease` is on `src/prices.py`."""
     if name == "review":
@@ -277,7 +294,7 @@ def prepare(name: str, root: Path, run: Call, lease: str) -> None:
         total = ("--key", "src/prices.py#total", "--base", base_of(run, "src/prices.py#total"))
         assert "owed by you" in run("commit", *total, stdin=b"def total(items, tax):\n    return tax\n").text
         run("break", lease, "--reason", "its machine is gone")
-    if name in {"exec", "adopt"}:
+    if name in {"exec", "adopt", "undo"}:
         run("release", lease)
     if name == "claim":
         share_tasks(root)
@@ -286,6 +303,8 @@ def prepare(name: str, root: Path, run: Call, lease: str) -> None:
         write_notes(root)
     if name == "task":
         write_plan(root)
+    if name == "undo":
+        write_work(root, run)
     if name == "adopt":
         total = ("--key", "src/prices.py#total", "--base", base_of(run, "src/prices.py#total"))
         ended = ("--agent", "claude:8c1f7a2e-1111-4111-8111-111111111111")

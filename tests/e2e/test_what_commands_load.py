@@ -55,6 +55,7 @@ LIGHT = {
     "show": ("show", "a.py#one"),
     "status": ("status",),
     "sweep": ("sweep",),
+    "undo": ("undo", "gone"),
     "uninstall": ("uninstall", "git", "--dry-run"),
     "version-of": ("version-of", "a.py#one"),
     "who": ("who", "a.py#one"),

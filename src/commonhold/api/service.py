@@ -392,6 +392,29 @@ class Service:
         concerned += [region.key for region in answer.repair.regions] + [needed.key for needed in answer.required]
         return replace(answer, context=self._uses.notes.bearing_on(concerned, changeset.intent))
 
+    @Operation(Schedule.PLANNED, once=True, command="undo")
+    def undo(
+        self,
+        what: str,
+        *,
+        apply: bool = False,
+        only: Sequence[str] = (),
+        intent: str = "",
+        request_id: str | None = None,
+    ) -> terms.UndoAnswer:
+        """Show how to take back commits of one session and nothing of others; with `apply`, do it, by a new commit.
+
+        `what` is the number of a commit's event, a task (`task:ID`), or the name of a session: its commits in this
+        working tree, and those of its subagents. `only` limits the undo to these files. Changes that others made since
+        are merged with it, or the undo is refused and names them. The new commit is checked as any other, and can be
+        undone. Raises InputError `COMMIT_UNKNOWN`, UsageError for files that the commits did not change.
+        """
+        self._give_sign()
+        self._recover_if_possible()
+        return self._writing.undo.undo(
+            self.holder, what, only=only, intent=intent, request_id=request_id, is_applied=apply
+        )
+
     @Operation(Schedule.QUICK, reads=True, for_hooks=True)
     def worktree_id(self) -> str:
         """Return the name of the working tree among all that share the leases."""

@@ -82,6 +82,10 @@ ERRORS: Final[Mapping[Code, Explanation]] = {
         "No bytes are kept under that hash: they never were, or their retention is over.",
         "Take a hash from `commonhold log --json`; git may have the file.",
     ),
+    Code.COMMIT_UNKNOWN: E(
+        "No commit through Commonhold in this working tree goes by that number, task or session.",
+        "`commonhold log` shows every commit with its number and its session; git takes back what only git knows.",
+    ),
     Code.TASK_UNKNOWN: E("There is no task of that name.", "`commonhold task list --all` shows every task."),
     Code.PLAN_INVALID: E(
         "The plan is not YAML or JSON of the right form, or a task in it makes no sense.",

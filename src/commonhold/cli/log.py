@@ -151,6 +151,10 @@ def _merged(event: Committed) -> str:
     return f" (merged: {some(joined)})" if joined else ""
 
 
+def _undoes(event: Committed) -> str:
+    return f" (undoes {some(list(map(str, event.undoes)))})" if event.undoes else ""
+
+
 _PAST: Final = {
     Move.CLAIM: "claimed",
     Move.HAND_OVER: "handed over",
@@ -177,7 +181,7 @@ _STORIES: Final[Mapping[type[Event], Callable[[Any], str]]] = {
     LeaseQueued: lambda event: _claim(event.waiter),
     LeaseDenied: _denied,
     ValuePut: lambda event: f"{shown(event.key)}{' carries nothing any more' if event.text is None else ''}",
-    Committed: lambda event: f"{some(_changes(event))}{_merged(event)}{quoted(event.intent)}",
+    Committed: lambda event: f"{some(_changes(event))}{_merged(event)}{_undoes(event)}{quoted(event.intent)}",
     DebtWaived: lambda event: f"{shown(event.key)}{quoted(event.note)}",
     CommitRefused: lambda event: f"{event.code} {_keys(event.keys)}{quoted(event.intent)}",
     CommitUndone: _undone,

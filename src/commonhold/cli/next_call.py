@@ -123,6 +123,11 @@ def _task_words(arguments: Mapping[str, Any]) -> Words:
     return [*task, *_any_words({name: value for name, value in arguments.items() if name != "task"})]
 
 
+def _undo_words(arguments: Mapping[str, Any]) -> Words:
+    only = [word for path in arguments.get("only", ()) for word in ("--only", rooted(path))]
+    return [arguments["what"], *only, *(["--apply"] if arguments.get("apply") else [])]
+
+
 def _any_words(arguments: Mapping[str, Any]) -> Words:
     return [word for name, value in arguments.items() for word in _option(name, value)]
 
@@ -145,5 +150,6 @@ _WORDS: Final[Mapping[str, Callable[[Mapping[str, Any]], Words]]] = {
     "task claim": _task_words,
     "task done": _task_words,
     "task show": _task_words,
+    "undo": _undo_words,
     "who": _who_words,
 }

@@ -33,6 +33,7 @@ class Operations:
     tasks = offered(Service.tasks)
     sweep = offered(Service.sweep)
     leases = offered(Service.leases)
+    undo = offered(Service.undo)
     worktree_id = offered(Service.worktree_id)
     propose = offered(Service.propose)
     finish_proposal = offered(Service.finish_proposal)

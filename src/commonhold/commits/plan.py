@@ -20,12 +20,17 @@ from commonhold.reads.stale_base import Stale
 
 @dataclass(frozen=True, slots=True)
 class CommitRequest:
-    """A request of `holder` to apply the changeset; a dry run only asks for the verdict."""
+    """A request of `holder` to apply the changeset; a dry run only asks for the verdict.
+
+    `undoes` are the numbers of the commits that it takes back. They follow from the changeset, so they are left out of
+    the text by which a repeated request is recognised.
+    """
 
     holder: str
     changeset: Changeset
     worktree: str
     is_dry_run: bool = False
+    undoes: tuple[int, ...] = field(default=(), repr=False)
 
     @property
     def request_id(self) -> str | None:

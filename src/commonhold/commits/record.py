@@ -35,6 +35,7 @@ def event_of(writer: Writer, request: CommitRequest, admitted: Admitted, *, unad
         merged=plan.merges,
         contracts=plan.contracts,
         unadmitted=unadmitted,
+        undoes=request.undoes,
     )
 
 

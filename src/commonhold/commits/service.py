@@ -89,14 +89,23 @@ class Commits:
         self._retention_seconds = retention_seconds
         self._at_step = at_step
 
-    def commit(self, holder: str, changeset: Changeset, worktree: str, *, is_dry_run: bool = False) -> CommitAnswer:
+    def commit(
+        self,
+        holder: str,
+        changeset: Changeset,
+        worktree: str,
+        *,
+        is_dry_run: bool = False,
+        undoes: tuple[int, ...] = (),
+    ) -> CommitAnswer:
         """Apply the changeset, or return why not. Nothing is ever applied in part or without validation.
 
+        The event says that it takes back the commits `undoes`.
         Commits to one file take turns, so none is refused because others are quicker. Raises UsageError and InputError
         for invalid requests, StoreError if files or state cannot be written, `REPOSITORY_BUSY` if programs that take no
         turns keep changing the files; in each case nothing was changed.
         """
-        request = CommitRequest(holder, changeset, worktree, is_dry_run)
+        request = CommitRequest(holder, changeset, worktree, is_dry_run, undoes)
         earlier = earlier_answer(self._store, request, CommitAnswer)
         if earlier is not None:
             return earlier

@@ -16,6 +16,7 @@ from commonhold.commits.planning import Planner, PlannerOf
 from commonhold.commits.reliance import Reliance
 from commonhold.commits.service import Commits
 from commonhold.commits.three_way_commit import ThreeWayCommit
+from commonhold.commits.undo.service import Undo
 from commonhold.commits.use_cases import UseCases
 from commonhold.kernel.ports import Files
 from commonhold.merging.merge import merge
@@ -44,6 +45,7 @@ class Writing:
         plans, turns = uses.surroundings.plans_of(self.own_plans), uses.surroundings.turns
         guard = LeaseGuard(place.registry, works, uses.ids) if uses.is_shared else GateGuard(place.registry, works)
         self.commits = Commits(place, admission, plans, turns, guard, read_set, seconds, at_step=uses.at_step)
+        self.undo = Undo(place, uses.reading, self.commits)
         self.external_writes = patient = ExternalWrites(uses, awaited, admission, obligations)
         deferred_changes = uses.surroundings.deferred_changes
         if deferred_changes is not None:

@@ -213,7 +213,7 @@ class Committed:
     `merged` are the edits that were merged rather than applied as sent, `contracts` the contract changes that callers
     will notice. `unadmitted` is the reason for which it would have been refused, had a tool or a command not made it
     already. `adopts` names a session that has ended: its changes of the files now count as made by `holder`; nothing
-    was written.
+    was written. `undoes` are the numbers of the commits that this one takes back.
     """
 
     holder: str
@@ -228,6 +228,7 @@ class Committed:
     contracts: tuple[ContractChange, ...] = ()
     unadmitted: str = ""
     adopts: str = ""
+    undoes: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
