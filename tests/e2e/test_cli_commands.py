@@ -310,7 +310,8 @@ def test_codes_and_exit_codes_are_explained(run: Call) -> None:
     assert run("explain", "REGION_CHANGED", "--json").json["codes"][0]["code"] == "REGION_CHANGED"
     assert "STORE_BUSY" in run("explain").text
     assert "did you mean LEASE_LOST?" in run("explain", "LEASE_LOOST").err
-    assert run("explain", "42").status == 2
+    assert run("explain", "NO_SUCH_CODE").status == 2
+    assert run("explain", "42").status == 3
     assert "refused" in run("exit-codes").text
     assert run("exit-codes", "--json").json["exit_codes"][0] == {"code": 0, "meaning": "done"}
 

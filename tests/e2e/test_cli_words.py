@@ -294,7 +294,7 @@ def prepare(name: str, root: Path, run: Call, lease: str) -> None:
         total = ("--key", "src/prices.py#total", "--base", base_of(run, "src/prices.py#total"))
         assert "owed by you" in run("commit", *total, stdin=b"def total(items, tax):\n    return tax\n").text
         run("break", lease, "--reason", "its machine is gone")
-    if name in {"exec", "adopt", "undo"}:
+    if name in {"exec", "adopt", "undo", "explain"}:
         run("release", lease)
     if name == "claim":
         share_tasks(root)
@@ -303,7 +303,7 @@ def prepare(name: str, root: Path, run: Call, lease: str) -> None:
         write_notes(root)
     if name == "task":
         write_plan(root)
-    if name == "undo":
+    if name in ("undo", "explain"):
         write_work(root, run)
     if name == "adopt":
         total = ("--key", "src/prices.py#total", "--base", base_of(run, "src/prices.py#total"))

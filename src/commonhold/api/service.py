@@ -542,6 +542,18 @@ class Service:
         """Return events in order: those after the sequence `after` (with a lease: after 0), or the newest."""
         return self._uses.queries.log(after=after, limit=limit, lease_id=lease_id)
 
+    @Operation(reads=True, command="explain")
+    def explain(self, what: str) -> terms.Account:
+        """Explain from the log why something was refused, waited or changed: events in words, with their reasons.
+
+        `what` is the number of an event, the id of a lease, a task (`task:ID`), or a key in any form: for a key, the
+        newest events about it. Raises InputError `EVENT_UNKNOWN`, `TASK_UNKNOWN`, and those of keys.
+        """
+        # Loaded here: it is only for people.
+        from commonhold.history.explain import Explain  # noqa: PLC0415
+
+        return Explain(self._uses.place, self._uses.reading).explain(what)
+
     @Operation(reads=True, for_hooks=True)
     def commits_on(self, path: str, *, limit: int = 200) -> tuple[terms.Recorded, ...]:
         """Return the newest commits in this working tree that touched the file at `path`, oldest first."""

@@ -52,7 +52,7 @@ GROUPS: Final[Mapping[str, Mapping[str, str]]] = {
         "contract": "Show the contract of a region: signatures, bases, members.",
     },
     "Help": {
-        "explain": "Explain an error or refusal code.",
+        "explain": "Explain a code, or why something was refused, waited or changed.",
         "exit-codes": "List the exit codes.",
         "completion": "Print the script that completes commands in a shell.",
     },

@@ -86,6 +86,10 @@ ERRORS: Final[Mapping[Code, Explanation]] = {
         "No commit through Commonhold in this working tree goes by that number, task or session.",
         "`commonhold log` shows every commit with its number and its session; git takes back what only git knows.",
     ),
+    Code.EVENT_UNKNOWN: E(
+        "The log has no event of that number, or none about that lease.",
+        "`commonhold log` shows the newest events with their numbers and leases.",
+    ),
     Code.TASK_UNKNOWN: E("There is no task of that name.", "`commonhold task list --all` shows every task."),
     Code.PLAN_INVALID: E(
         "The plan is not YAML or JSON of the right form, or a task in it makes no sense.",

@@ -123,6 +123,10 @@ def _task_words(arguments: Mapping[str, Any]) -> Words:
     return [*task, *_any_words({name: value for name, value in arguments.items() if name != "task"})]
 
 
+def _explain_words(arguments: Mapping[str, Any]) -> Words:
+    return [arguments["what"]]
+
+
 def _undo_words(arguments: Mapping[str, Any]) -> Words:
     only = [word for path in arguments.get("only", ()) for word in ("--only", rooted(path))]
     return [arguments["what"], *only, *(["--apply"] if arguments.get("apply") else [])]
@@ -138,6 +142,7 @@ def _option(name: str, value: object) -> Iterable[str]:
 
 _WORDS: Final[Mapping[str, Callable[[Mapping[str, Any]], Words]]] = {
     "acquire": _acquire_words,
+    "explain": _explain_words,
     "get": _show_words,
     "commit": _commit_words,
     "regions": _regions_words,

@@ -49,6 +49,7 @@ class Operations:
     who = offered(Service.who)
     status = offered(Service.status)
     log = offered(Service.log)
+    explain = offered(Service.explain)
     commits_on = offered(Service.commits_on)
     content = offered(Service.content)
     recover = offered(Service.recover)

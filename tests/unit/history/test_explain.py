@@ -1,0 +1,139 @@
+"""Explanations from the log: who stood in the way, what changed meanwhile, and how it went on."""
+
+import pytest
+from tests.unit.history.shop import SOURCE, Shop
+
+from commonhold.kernel.changeset import Changeset, Edit, Op
+from commonhold.kernel.errors import Code, InputError
+from commonhold.kernel.task import Task
+
+
+def test_a_denial_names_the_holder_its_purpose_and_the_later_grant(shop: Shop) -> None:
+    lease = shop.session("ann").acquire("a.py#f", task="round to cents", ttl_seconds=600).lease
+    shop.session("ben").acquire("a.py", task="rewrite")
+    denied = shop.newest()
+    assert denied.text == 'ben asked for an exclusive lease on file:a.py for "rewrite", and was refused.'
+    assert denied.reasons == ('ann held file:a.py#f (exclusive) for "round to cents", for another 10 min at least.',)
+    assert denied.code == "LOCK_CONFLICT"
+    assert lease is not None
+    shop.session("ann").release(lease.id)
+    shop.clock.advance(60)
+    shop.session("ben").acquire("a.py", task="rewrite")
+    assert shop.explain(denied.sequence).steps[0].reasons[-1].startswith("It got the keys 60 s later, by event ")
+
+
+def test_a_wait_names_the_lease_that_it_waited_for_and_its_end(shop: Shop) -> None:
+    held = shop.session("ann").acquire("a.py#f", task="round to cents").lease
+    assert held is not None
+    ticket = shop.session("ben").acquire("a.py#f", patience_seconds=600).ticket
+    queued = shop.newest()
+    assert queued.text == "ben began to wait for file:a.py#f."
+    assert queued.reasons == (f'ann held file:a.py#f for "round to cents" by the lease {held.id} (event 1).',)
+    shop.clock.advance(90)
+    shop.session("ann").release(held.id)
+    account = shop.explain(ticket)
+    assert (account.subject, [each.kind for each in account.steps]) == ("lease", ["lease_queued", "lease_granted"])
+    assert account.steps[1].reasons == (
+        "It had waited since event 2, for 2 min.",
+        f"The lease {held.id} of ann ended (event 3).",
+    )
+
+
+def test_a_refused_commit_names_the_change_that_was_made_meanwhile(shop: Shop) -> None:
+    base = shop.session("ann").read("a.py#f")[0].hash
+    shop.replace("ann", base, "def f(x):\n    return 1\n", "ones")
+    shop.replace("ben", base, "def f(x):\n    return 2\n", "twos")
+    refused = shop.newest()
+    assert refused.text == 'ben tried to change a.py#f for "twos", and was refused.'
+    assert refused.code == "REGION_CHANGED"
+    assert 'ann (event 1) for "ones" had changed it.' in refused.reasons
+    now = shop.session("ben").read("a.py#f")[0].hash
+    shop.replace("ben", now, "def f(x):\n    return 2\n")
+    last = shop.explain(refused.sequence).steps[0].reasons[-1]
+    assert last == "It changed the same place less than 1 s later, by event 3."
+
+
+def test_a_commit_refused_for_a_lease_names_its_grant(shop: Shop) -> None:
+    base = shop.session("ann").read("a.py#f")[0].hash
+    shop.session("ann").acquire("a.py#f")
+    shop.replace("ben", base, "def f(x):\n    return 2\n")
+    assert shop.newest().reasons[-1] == "ann had got its lease by event 1."
+
+
+def test_a_merge_names_the_commit_that_it_was_merged_with(shop: Shop) -> None:
+    base = shop.session("ann").read("a.py")[0].hash
+    for name, old, new in (("ann", "return x\n", "return -x\n"), ("ben", "x + 1", "x + 2")):
+        edit = Edit(Op.REWRITE, "a.py", base, SOURCE.replace(old, new))
+        assert shop.session(name).commit(Changeset((edit,))).outcome != "refused"
+    (reason,) = shop.newest().reasons
+    assert reason.startswith("file:a.py was changed by ann (event 1)")
+
+
+def test_an_undone_commit_says_so(shop: Shop) -> None:
+    base = shop.session("ann").read("a.py#f")[0].hash
+    shop.replace("ann", base, "def f(x):\n    return 1\n")
+    shop.session("ben").undo("1", apply=True)
+    assert shop.newest().text == "ben took back event 1, which changed file:a.py#f."
+    assert shop.explain(1).steps[0].reasons == ('ben (event 2) for "undo 1 by ann" took it back.',)
+
+
+def test_a_region_has_the_events_about_it_and_about_its_containers(shop: Shop) -> None:
+    shop.session("ann").acquire("a.py#g")
+    shop.session("ann").acquire("a.py#f")
+    shop.session("ben").acquire("a.py")
+    account = shop.explain("a.py#f")
+    assert (account.subject, account.name) == ("region", "file:a.py#f")
+    assert [each.kind for each in account.steps] == ["lease_granted", "lease_denied"]
+    assert account.next is not None
+    assert account.next.arguments == {"what": "LOCK_CONFLICT"}
+    assert shop.explain("b.py").steps == ()
+
+
+def test_a_task_has_its_transitions_and_the_commits_of_its_attempts(shop: Shop) -> None:
+    shop.session("person").add_tasks(Task("price", "the price"))
+    shop.session("ann").claim_task("price", ttl_seconds=60)
+    base = shop.session("ann").read("a.py#f")[0].hash
+    shop.replace("ann", base, "def f(x):\n    return 1\n")
+    shop.replace("ben", base, "def f(x):\n    return 2\n")
+    shop.clock.advance(3600)
+    shop.session("ben").tasks()
+    account = shop.explain("task:price")
+    assert [each.kind for each in account.steps] == ["task_added", "task_moved", "committed", "task_moved"]
+    assert account.steps[1].reasons[0].startswith("It holds the task by the lease lease-1 with the fence ")
+    assert account.steps[3].reasons[0].startswith("The note says ")
+    assert account.steps[3].text.endswith("returned the task price to the queue (attempt 1).")
+    assert shop.explain("price") == account
+
+
+def test_a_deadlock_is_told(shop: Shop) -> None:
+    shop.session("ann").acquire("x:1")
+    shop.session("ben").acquire("x:2")
+    shop.session("ann").acquire("x:2", patience_seconds=600)
+    shop.session("ben").acquire("x:1", patience_seconds=600)
+    codes = {each.kind: each.code for each in shop.explain("x:1").steps}
+    assert codes["lease_denied"] == "LOCK_CONFLICT"
+
+
+def test_only_the_newest_steps_are_told(shop: Shop) -> None:
+    for _ in range(60):
+        lease = shop.session("ann").acquire("x:1").lease
+        assert lease is not None
+        shop.session("ann").release(lease.id)
+    account = shop.explain("x:1")
+    assert (len(account.steps), account.left_out) == (50, 70)
+
+
+@pytest.mark.parametrize(
+    ("what", "code"),
+    [
+        ("999", Code.EVENT_UNKNOWN),
+        ("99999999999999999999999", Code.EVENT_UNKNOWN),
+        ("lease-none", Code.EVENT_UNKNOWN),
+        ("task:none", Code.TASK_UNKNOWN),
+        ("../x", Code.PATH_OUTSIDE),
+    ],
+)
+def test_what_the_log_does_not_know_is_an_error(shop: Shop, what: str, code: Code) -> None:
+    with pytest.raises(InputError) as caught:
+        shop.explain(what)
+    assert caught.value.code is code
