@@ -108,6 +108,7 @@ COMMANDS_SHOWN: dict[str, list[tuple[str, ...]]] = {
     "leases": [("leases",)],
     "review": [("review",)],
     "explain": [("explain", "1")],
+    "replay": [("replay",)],
     "undo": [("undo", "ann")],
     "who": [("who", "a.py")],
     "status": [("status",)],
@@ -141,7 +142,7 @@ def test_examples_have_the_form_of_real_answers(
 
 def prepare(root: Path, run: Callable[..., Any], name: str) -> None:
     """See to it that there is something to be shown."""
-    if name in ("get", "put", "explain"):
+    if name in ("get", "put", "explain", "replay"):
         run("put", "x:1", "y", "--expect", "0")
     if name in ("merge_file", "merge", "check"):
         diverge(root)

@@ -50,6 +50,7 @@ LIGHT = {
     "regions": ("regions", "a.py"),
     "release": ("release", "LEASE"),
     "renew": ("renew", "LEASE"),
+    "replay": ("replay",),
     "review": ("review",),
     "record-read": ("record-read", "a.py"),
     "show": ("show", "a.py#one"),

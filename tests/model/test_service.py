@@ -14,6 +14,7 @@ from tests.model.naive import HEADER, Held, Model, function
 
 from commonhold.api.service import Service
 from commonhold.code.regions.region import hash_bytes
+from commonhold.history.replay import replay
 from commonhold.kernel.answers import AcquireAnswer, Answer, CommitAnswer
 from commonhold.kernel.changeset import Changeset, Edit, LeaseRef, Op, Read
 from commonhold.kernel.events import Committed, LeaseExpired, LeaseRenewed, WorkLeft
@@ -287,6 +288,8 @@ class Agents(RuleBasedStateMachine):
                     assert file.before is None or hash_bytes(reader.content(file.before) or b"") == file.before
 
     def teardown(self) -> None:
+        with self.store.read() as reader:
+            assert replay(reader.events(limit=1_000_000)).difference is None
         self.store.close()
         shutil.rmtree(self.folder)
 

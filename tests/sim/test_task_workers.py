@@ -3,6 +3,7 @@
 import pytest
 from tests.sim.task_workers import Story, landings, lives
 
+from commonhold.history.replay import replay
 from commonhold.kernel.events import LeaseGranted
 from commonhold.kernel.projection import fold
 from commonhold.kernel.task import Move, TaskMoved
@@ -21,6 +22,7 @@ def test_every_task_is_carried_out_once_and_in_order(seed: int) -> None:
     _check_claims(story)
     state = fold(log)
     assert tuple(state.tasks.values()) == story.records(), f"seed {seed}: the log does not explain the tasks"
+    assert replay(log).difference is None, f"seed {seed}: a decision comes out otherwise"
 
 
 def _check_order(story: Story, moves: list[TaskMoved]) -> None:

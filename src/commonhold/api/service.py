@@ -554,6 +554,18 @@ class Service:
 
         return Explain(self._uses.place, self._uses.reading).explain(what)
 
+    @Operation(reads=True, command="replay")
+    def replay(self, *, since: int = 0, until: int | None = None) -> terms.ReplayAnswer:
+        """Reconstruct the states of the log, and check that the decisions from `since` to `until` come out the same.
+
+        `.difference` is the first one that does not, or the first event that does not fit the state before it. Without
+        `until` the last state is compared with the stored one, too.
+        """
+        # Loaded here: it is only for people.
+        from commonhold.history.check import check_log  # noqa: PLC0415
+
+        return check_log(self._uses.place, since, until)
+
     @Operation(reads=True, for_hooks=True)
     def commits_on(self, path: str, *, limit: int = 200) -> tuple[terms.Recorded, ...]:
         """Return the newest commits in this working tree that touched the file at `path`, oldest first."""

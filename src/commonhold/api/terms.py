@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from commonhold.commits.key_version import KeyVersion as KeyVersion
     from commonhold.commits.region_list import RegionList as RegionList
     from commonhold.commits.undo.answers import UndoAnswer as UndoAnswer
-    from commonhold.history.account import Account as Account
+    from commonhold.history.answers import Account as Account
+    from commonhold.history.answers import ReplayAnswer as ReplayAnswer
     from commonhold.kernel.answers import AcquireAnswer as AcquireAnswer
     from commonhold.kernel.answers import AdoptAnswer as AdoptAnswer
     from commonhold.kernel.answers import CommitAnswer as CommitAnswer
@@ -46,7 +47,7 @@ _HOMES: Final = {
     "commonhold.commits.key_version": "KeyVersion",
     "commonhold.commits.region_list": "RegionList",
     "commonhold.commits.undo.answers": "UndoAnswer",
-    "commonhold.history.account": "Account",
+    "commonhold.history.answers": "Account ReplayAnswer",
     "commonhold.kernel.answers": "AcquireAnswer AdoptAnswer CommitAnswer LeaseAnswer News PutAnswer RecordAnswer"
     " RegionHash RegionText ReviewAnswer WaiveAnswer",
     "commonhold.kernel.changeset": "Changeset",

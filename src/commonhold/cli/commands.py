@@ -16,6 +16,7 @@ GROUPS: Final[Mapping[str, Mapping[str, str]]] = {
         "leases": "List the leases, and who waits for one.",
         "who": "Show who holds, waits for or last changed a path.",
         "log": "Show the log, event by event.",
+        "replay": "Reconstruct every state from the log, and check that its decisions come out the same.",
         "review": "List unfinished work that needs a person, and close it.",
     },
     "Hold files, functions or any name": {

@@ -16,7 +16,7 @@ from commonhold.kernel.errors import Code, UsageError
 
 if TYPE_CHECKING:
     from commonhold.cli.opening import Place
-    from commonhold.history.account import Account
+    from commonhold.history.answers import Account
 
 Explained = Mapping[str, Explanation]
 _LIKE_A_CODE: Final = re.compile(r"[A-Z]+(?:[_-][A-Z]+)*")

@@ -50,6 +50,7 @@ class Operations:
     status = offered(Service.status)
     log = offered(Service.log)
     explain = offered(Service.explain)
+    replay = offered(Service.replay)
     commits_on = offered(Service.commits_on)
     content = offered(Service.content)
     recover = offered(Service.recover)

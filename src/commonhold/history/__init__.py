@@ -1,1 +1,1 @@
-"""The log read backwards: why something happened, and whether the recorded decisions come out the same again."""
+"""The log read again: why something happened, and whether the recorded decisions come out the same."""

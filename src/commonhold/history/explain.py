@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from commonhold.history.account import Account, Step, Subject
+from commonhold.history.answers import Account, Step, Subject
 from commonhold.history.ledger import Ledger, touches
 from commonhold.history.reasons import code_of, reasons
 from commonhold.history.wording import sentence

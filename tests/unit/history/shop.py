@@ -6,7 +6,7 @@ from pathlib import Path
 from tests.fakes import CountingIds, FakeClock
 
 from commonhold.api.service import Service
-from commonhold.history.account import Account, Step
+from commonhold.history.answers import Account, Step
 from commonhold.kernel.changeset import Changeset, Edit, LeaseRef, Op
 from commonhold.kernel.lease import Lease
 from commonhold.stores.memory.store import MemoryStore

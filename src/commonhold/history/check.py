@@ -1,0 +1,76 @@
+"""Replay the log of a state, and compare the last state with the one that is stored."""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Final
+
+from commonhold.history.answers import Difference, ReplayAnswer
+from commonhold.history.replay import Replayed, replay
+from commonhold.kernel.events import Recorded
+from commonhold.kernel.ports import Reader
+from commonhold.kernel.projection import State
+from commonhold.workspace.place import WorktreeState
+
+_PAGE: Final = 5000
+NEWEST: Final = 2**63 - 1
+
+
+def check_log(place: WorktreeState, since: int, until: int | None) -> ReplayAnswer:
+    """Replay the log of `place` up to the event `until` (None: all), and check the events from `since` on.
+
+    If all events are replayed, the last state is compared with the tables, in the same view of the store.
+    """
+    with place.store.read() as reader:
+        log = tuple(_pages(reader, NEWEST if until is None else until))
+        found = replay(log, since, is_shared=place.is_shared)
+        if until is None and found.difference is None:
+            found.difference = _stored_difference(reader, found.state)
+    return _answer(found, is_stored=until is None)
+
+
+def _answer(found: Replayed, *, is_stored: bool) -> ReplayAnswer:
+    state = found.state
+    return ReplayAnswer(
+        "different" if found.difference else "same",
+        found.first,
+        found.last,
+        dict(found.events),
+        {kind: count for kind, count in found.checked.items() if count},
+        found.difference,
+        tuple(state.leases.values()),
+        tuple(state.waiters.values()),
+        tuple(state.tasks.values()),
+        is_stored and found.difference is None,
+    )
+
+
+def _pages(reader: Reader, until: int) -> Iterator[Recorded]:
+    after = 0
+    while page := reader.events(after=after, limit=_PAGE):
+        yield from (each for each in page if each.sequence <= until)
+        after = page[-1].sequence
+        if after >= until:
+            return
+
+
+_TABLES: Final[Mapping[str, tuple[Callable[[State], object], Callable[[Reader, State], object]]]] = {
+    "leases": (lambda state: state.leases, lambda reader, _: {each.id: each for each in reader.leases()}),
+    "waiters": (lambda state: state.waiters, lambda reader, _: {each.id: each for each in reader.waiters()}),
+    "lost leases": (lambda state: state.lost, lambda reader, _: {each.id: each for each in reader.lost()}),
+    "partial work": (lambda state: state.works, lambda reader, _: {each.lease_id: each for each in reader.works()}),
+    "debts": (lambda state: state.debts, lambda reader, _: {each.place: each for each in reader.debts()}),
+    "tasks": (lambda state: state.tasks, lambda reader, _: {each.id: each for each in reader.tasks()}),
+    "values": (lambda state: state.values, lambda reader, state: {key: reader.value(key) for key in state.values}),
+}
+
+
+def _stored_difference(reader: Reader, state: State) -> Difference | None:
+    """Return the first table whose rows are not those that the log results in."""
+    for name, (folded, stored) in _TABLES.items():
+        if (expected := folded(state)) != (found := stored(reader, state)):
+            why = f"the stored {name} are not those that the log results in"
+            return Difference(state.sequence, why, _text(found), _text(expected))
+    return None
+
+
+def _text(rows: object) -> str:
+    return ", ".join(sorted(rows)) if isinstance(rows, dict) else str(rows)
