@@ -7,12 +7,13 @@ from typing import Any, Final, TypedDict, Unpack
 import click
 
 from commonhold.api.wire import event_shapes
-from commonhold.api.wire.text import dumps
 from commonhold.cli.command import Command
 from commonhold.cli.common_options import Given, common
 from commonhold.cli.describe import innermost, quoted, short, stamp, who
+from commonhold.cli.log_export import Asked, export, send_lines
 from commonhold.cli.opening import Place, opened
-from commonhold.cli.output import answer, flush, say, send, shown, some
+from commonhold.cli.output import answer, flush, say, shown, some
+from commonhold.kernel.errors import Code, UsageError
 from commonhold.kernel.events import (
     KIND_OF,
     KINDS,
@@ -40,6 +41,7 @@ from commonhold.kernel.task import Move, TaskAdded, TaskMoved
 from commonhold.kernel.write_slots import shown_key
 
 _POLL_SECONDS: Final = 0.5
+_SHOWN: Final = 100
 _WIDTH: Final = max(map(len, KINDS))
 # The largest number that the state can store.
 MAX_SEQUENCE: Final = 2**63 - 1
@@ -57,25 +59,43 @@ class _Range(TypedDict):
     examples=(
         "commonhold log --limit 20",
         "commonhold log --follow --json",
+        "commonhold log --jsonl > events.jsonl",
+        "commonhold log --otel trace.json",
     ),
 )
 @click.option("--after", metavar="SEQUENCE", type=click.IntRange(0, MAX_SEQUENCE), help="Only events after this one.")
-@click.option("--limit", metavar="N", type=click.IntRange(1, 100_000), default=100, show_default=True, help="How many.")
+@click.option("--limit", metavar="N", type=click.IntRange(1, 100_000), help="How many; default: 100, in an export all.")
 @click.option("--lease", "lease_id", metavar="LEASE", help="Only the events of this lease.")
 @click.option("--follow", is_flag=True, help="Go on with new events as they come (one JSON object a line).")
+@click.option("--jsonl", "as_lines", is_flag=True, help="Export: one JSON object a line.")
+@click.option(
+    "--otel", "otel", metavar="FILE", help="Export to a file: OpenTelemetry traces (OTLP/JSON); - for standard output."
+)
 @common
 @click.pass_obj
-def command(given: Given, *, follow: bool, **span: Unpack[_Range]) -> None:
-    """Show events in order: those after SEQUENCE, or else the newest."""
+def command(given: Given, *, follow: bool, as_lines: bool, otel: str | None, **span: Unpack[Asked]) -> None:
+    """Show events in order: those after SEQUENCE, or else the newest.
+
+    --jsonl and --otel export them: from the first event on, unless --after or --limit says otherwise. In the traces a
+    span is a lease, a wait, an attempt at a task or a commit; a commit is part of the trace of its lease.
+    """
+    if follow + as_lines + (otel is not None) > 1:
+        raise UsageError(
+            Code.USAGE, "--follow, --jsonl and --otel exclude each other", hint="make one call for each of them"
+        )
     with opened(given) as place:
         if span["lease_id"] is not None:
             # Loaded here: usually the whole log is requested.
             from commonhold.cli.ids import past_lease_id  # noqa: PLC0415
 
             span["lease_id"] = past_lease_id(place, span["lease_id"])
+        if as_lines or otel is not None:
+            export(given, place, span, otel)
+            return
+        chosen: _Range = {**span, "limit": span["limit"] or _SHOWN}
         if follow:
-            _follow(place, span, given)
-        events = place.hold.log(**span)
+            _follow(place, chosen, given)
+        events = place.hold.log(**chosen)
     answer(given, events, event_shapes.log, _lines)
 
 
@@ -91,8 +111,7 @@ def _follow(place: Place, span: _Range, given: Given) -> None:
 
 def _print(events: Sequence[Recorded], given: Given) -> None:
     if given.as_json:
-        lines = [dumps(each, indent=0) + "\n" for each in event_shapes.log(events)["events"]]
-        send("".join(lines).encode())
+        send_lines(events)
     else:
         say(_lines(events))
 

@@ -1,0 +1,165 @@
+"""PURE: the log as OpenTelemetry traces, in the JSON form of the OpenTelemetry protocol (OTLP/JSON).
+
+A span is a lease, a wait for one, an attempt at a task, or a commit; refusals are spans without length. A commit under
+a lease is a child of that lease, and a lease that is a claim is one of the task's attempt; a wait stands beside its
+lease in the same trace. Ids are hashes of the numbers and ids in the log, so that the same log gives the same spans.
+"""
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from commonhold.history.ledger import ENDS, Ledger
+from commonhold.history.wording import named, sentence
+from commonhold.kernel.events import (
+    KIND_OF,
+    CommitRefused,
+    Committed,
+    LeaseBroken,
+    LeaseDenied,
+    LeaseExpired,
+    LeaseGranted,
+    LeaseQueued,
+    Recorded,
+    WaiterLeft,
+    lease_id_of,
+)
+from commonhold.kernel.task import Move, TaskMoved
+
+_NANOSECONDS: Final = 1_000_000_000
+_INTERNAL: Final = 1
+_OK, _ERROR = 1, 2
+_ATTEMPT_ENDS: Final = (Move.RETURN, Move.EXHAUST, Move.FINISH, Move.CANCEL)
+_FAILED: Final = (LeaseExpired, LeaseBroken, LeaseDenied, CommitRefused, WaiterLeft)
+
+
+def traces(events: Sequence[Recorded], version: str) -> Mapping[str, Any]:
+    """Return all spans of `events`; those that have not ended last until the newest event, and are marked `open`."""
+    spans = _Spans(events)
+    return {
+        "resourceSpans": [
+            {
+                "resource": {"attributes": _attributes({"service.name": "commonhold", "service.version": version})},
+                "scopeSpans": [{"scope": {"name": "commonhold.log"}, "spans": list(spans.all())}],
+            }
+        ]
+    }
+
+
+class _Spans:
+    def __init__(self, events: Sequence[Recorded]) -> None:
+        self._events = events
+        self._ledger = Ledger(events)
+        self._claims = {
+            each.event.lease_id: each
+            for each in events
+            if isinstance(each.event, TaskMoved) and each.event.move is Move.CLAIM and each.event.lease_id
+        }
+
+    def all(self) -> Iterator[Mapping[str, Any]]:
+        """Yield a span for each event that begins something, in the order of the log."""
+        for each in self._events:
+            event = each.event
+            match event:
+                case LeaseGranted(lease=lease):
+                    root, own = self._root(lease.id), f"lease:{lease.id}"
+                    end = self._end(each, lease.id, ENDS)
+                    yield self._span(each, end, f"lease {named(lease.keys)}", own, root, parent=root)
+                case LeaseQueued(waiter=waiter):
+                    end = self._end(each, waiter.id, (LeaseGranted, WaiterLeft))
+                    own = f"wait:{waiter.id}"
+                    yield self._span(each, end, f"wait {named(waiter.keys)}", own, self._root(waiter.id))
+                case TaskMoved(move=Move.CLAIM):
+                    own = f"attempt:{event.task_id}:{event.attempt}"
+                    yield self._span(each, self._attempt_end(each, event), f"task {event.task_id}", own, own)
+                case Committed():
+                    leases = (lease_id for lease_id in event.leases if self._ledger.lease_of(lease_id))
+                    own, under = f"event:{each.sequence}", next(leases, None)
+                    parent = f"lease:{under}" if under else own
+                    yield self._span(each, each, "commit", own, self._root(under) if under else own, parent=parent)
+                case LeaseDenied() | CommitRefused():
+                    own = f"event:{each.sequence}"
+                    yield self._span(each, each, KIND_OF[type(event)].replace("_", " "), own, own)
+                case _:
+                    pass
+
+    def _root(self, lease_id: str) -> str:
+        """Return the name of the span at the root of a lease's trace."""
+        claim = self._claims.get(lease_id)
+        if claim is None or not isinstance(claim.event, TaskMoved):
+            return f"lease:{lease_id}"
+        return f"attempt:{claim.event.task_id}:{claim.event.attempt}"
+
+    def _end(self, begin: Recorded, lease_id: str, kinds: tuple[type, ...]) -> Recorded | None:
+        later = (each for each in self._ledger.of_lease(lease_id) if each.sequence > begin.sequence)
+        return next((each for each in later if isinstance(each.event, kinds)), None)
+
+    def _attempt_end(self, begin: Recorded, claim: TaskMoved) -> Recorded | None:
+        for each in self._events:
+            event = each.event
+            if (
+                each.sequence > begin.sequence
+                and isinstance(event, TaskMoved)
+                and (event.task_id, event.attempt) == (claim.task_id, claim.attempt)
+                and event.move in _ATTEMPT_ENDS
+            ):
+                return each
+        return None
+
+    def _span(
+        self, begin: Recorded, end: Recorded | None, name: str, own: str, root: str, *, parent: str = ""
+    ) -> Mapping[str, Any]:
+        """Return a span. `own` identifies it, `root` its trace, and `parent` the span that it is a child of."""
+        last = end or self._events[-1]
+        is_failed = isinstance(last.event if end else begin.event, _FAILED)
+        told: dict[str, str | int | bool] = {
+            "commonhold.sequence": begin.sequence,
+            "commonhold.kind": KIND_OF[type(begin.event)],
+            "commonhold.text": sentence(begin.event, self._ledger),
+            "commonhold.open": end is None,
+        }
+        return {
+            "traceId": _digits(f"trace {root}", 32),
+            "spanId": _digits(f"span {own}", 16),
+            **({"parentSpanId": _digits(f"span {parent}", 16)} if parent not in ("", own) else {}),
+            "name": name,
+            "kind": _INTERNAL,
+            "startTimeUnixNano": _nanoseconds(begin.at),
+            "endTimeUnixNano": _nanoseconds(max(begin.at, last.at)),
+            "attributes": _attributes(told),
+            "events": [self._moment(each) for each in self._between(begin, end)],
+            "status": {"code": _ERROR if is_failed else _OK},
+        }
+
+    def _between(self, begin: Recorded, end: Recorded | None) -> Iterator[Recorded]:
+        """Yield the events about the same lease within a span, and its end."""
+        lease_id = lease_id_of(begin.event)
+        for each in self._ledger.of_lease(lease_id) if lease_id else ():
+            if begin.sequence < each.sequence <= (end.sequence if end else each.sequence):
+                yield each
+
+    def _moment(self, recorded: Recorded) -> Mapping[str, Any]:
+        told: dict[str, str | int | bool] = {
+            "commonhold.sequence": recorded.sequence,
+            "commonhold.text": sentence(recorded.event, self._ledger),
+        }
+        name, at = KIND_OF[type(recorded.event)], _nanoseconds(recorded.at)
+        return {"timeUnixNano": at, "name": name, "attributes": _attributes(told)}
+
+
+def _digits(name: str, count: int) -> str:
+    return hashlib.sha256(name.encode()).hexdigest()[:count]
+
+
+def _nanoseconds(at: float) -> str:
+    return str(round(at * _NANOSECONDS))
+
+
+def _attributes(values: Mapping[str, str | int | bool]) -> list[Mapping[str, Any]]:
+    return [{"key": key, "value": _value(value)} for key, value in values.items()]
+
+
+def _value(value: str | int | bool) -> Mapping[str, Any]:  # noqa: FBT001 - a value of an attribute
+    if isinstance(value, bool):
+        return {"boolValue": value}
+    return {"intValue": str(value)} if isinstance(value, int) else {"stringValue": value}
