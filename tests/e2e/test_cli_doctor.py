@@ -42,7 +42,7 @@ CHECKS = {
         "disk space",
         "state folder",
     ),
-    *("daemon", "log", "locks", "gate", "database", "leases", "debts", "journal", "agent"),
+    *("daemon", "log", "locks", "gate", "database", "chain", "leases", "debts", "journal", "agent"),
     *("ty", "typescript"),
 }
 
@@ -120,6 +120,16 @@ def test_a_database_damaged_inside(state: Path, run: Call) -> None:
     data[4096 : 3 * 4096] = b"\xa5" * (2 * 4096)
     (state / "state.db").write_bytes(data)
     assert "damaged" in finding(run, "database", status=4)["found"]
+
+
+def test_a_changed_log(state: Path, run: Call) -> None:
+    assert "covers the event before" in finding(run, "chain")["found"]
+    connection = apsw.Connection(str(state / "state.db"))
+    connection.execute("UPDATE events SET body = replace(body, 'ann', 'eve')")
+    connection.close()
+    found = finding(run, "chain", status=4)
+    assert found["facts"]["event"] == 1
+    assert "commonhold replay" in found["mend"]
 
 
 def test_a_database_from_the_future(state: Path, run: Call) -> None:

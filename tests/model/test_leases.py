@@ -31,6 +31,7 @@ from commonhold.kernel.commands import (
     Review,
 )
 from commonhold.kernel.events import Leaving, Recorded, WaiterLeft
+from commonhold.kernel.hash_chain import broken_at
 from commonhold.kernel.keys import canonical
 from commonhold.kernel.lease import Base
 from commonhold.kernel.modes import Mode
@@ -368,6 +369,8 @@ class Agents(RuleBasedStateMachine):
         if isinstance(self.registry, TableRegistry):  # Redis keeps times in fewer digits, and not the whole log
             with self.registry.read() as view:
                 assert replay(view.events(limit=1_000_000)).difference is None
+            with self.registry.tables.read() as reader:
+                assert broken_at(reader.links(limit=1_000_000)) is None
         self.rig.close()
 
 

@@ -18,7 +18,9 @@ import apsw
 
 from commonhold.diagnostics.finding import Finding, fail, ok, warn, why
 from commonhold.diagnostics.mounts import file_system, free_space
+from commonhold.history.check import BROKEN, all_links
 from commonhold.kernel.errors import StoreError
+from commonhold.kernel.hash_chain import broken_at
 from commonhold.machine.system import SystemClock
 from commonhold.stores.reset_events import Reset, last_reset
 from commonhold.stores.sqlite.connect import APPLICATION_ID, MIGRATIONS, is_new
@@ -135,6 +137,8 @@ def _database(folder: str) -> Iterator[Finding]:
             if identity is None:
                 lost = next((each for each in (mark, second) if each and not each.is_in(connection)), None)
                 yield from (_lost(fallen_back(path, lost)),) if lost else _contents(SqliteSession(connection))
+                if lost is None and connection.pragma("user_version") == len(MIGRATIONS):
+                    yield _chain(SqliteSession(connection))
     except apsw.BusyError:
         yield warn("database", "another process holds it", "repeat this in a moment")
     except (apsw.CorruptError, apsw.NotADBError) as fault:
@@ -186,6 +190,15 @@ def _integrity(connection: apsw.Connection, folder: str) -> Finding:
         return fail("database", f"damaged: {'; '.join(complaints)}", _ASIDE.format(folder))
     schema = connection.pragma("user_version")
     return ok("database", f"sound, schema {schema}", schema=schema, journal_mode=connection.pragma("journal_mode"))
+
+
+def _chain(session: SqliteSession) -> Finding:
+    """Report whether each event's hash covers it and the event before."""
+    number = broken_at(all_links(session))
+    if number is None:
+        return ok("chain", "each event's hash covers the event before it", events=session.next_sequence - 1)
+    mend = "find out who wrote to the database: commonhold replay shows what differs"
+    return fail("chain", f"event {number}: {BROKEN}", mend, event=number)
 
 
 def restored(reset: Reset | None) -> Iterator[Finding]:

@@ -6,11 +6,13 @@ from typing import Final
 from commonhold.history.answers import Difference, ReplayAnswer
 from commonhold.history.replay import Replayed, replay
 from commonhold.kernel.events import Recorded
-from commonhold.kernel.ports import Reader
+from commonhold.kernel.hash_chain import Link, broken_at
+from commonhold.kernel.ports import Reader, TaskReader
 from commonhold.kernel.projection import State
 from commonhold.workspace.place import WorktreeState
 
 _PAGE: Final = 5000
+BROKEN: Final = "its hash does not fit: this event, or the one before it, was changed, removed or inserted"
 NEWEST: Final = 2**63 - 1
 
 
@@ -22,6 +24,8 @@ def check_log(place: WorktreeState, since: int, until: int | None) -> ReplayAnsw
     with place.store.read() as reader:
         log = tuple(_pages(reader, NEWEST if until is None else until))
         found = replay(log, since, is_shared=place.is_shared)
+        if found.difference is None:
+            found.difference = _chain_difference(reader, NEWEST if until is None else until)
         if until is None and found.difference is None:
             found.difference = _stored_difference(reader, found.state)
     return _answer(found, is_stored=until is None)
@@ -50,6 +54,20 @@ def _pages(reader: Reader, until: int) -> Iterator[Recorded]:
         after = page[-1].sequence
         if after >= until:
             return
+
+
+def _chain_difference(reader: TaskReader, until: int) -> Difference | None:
+    """Return the first event whose hash does not cover it and the event before."""
+    number = broken_at(each for each in all_links(reader) if each.sequence <= until)
+    return None if number is None else Difference(number, BROKEN)
+
+
+def all_links(reader: TaskReader) -> Iterator[Link]:
+    """Yield all events with their hashes, page by page."""
+    after = 0
+    while page := reader.links(after=after, limit=_PAGE):
+        yield from page
+        after = page[-1].sequence
 
 
 _TABLES: Final[Mapping[str, tuple[Callable[[State], object], Callable[[Reader, State], object]]]] = {

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from commonhold.kernel.clock import Now
     from commonhold.kernel.commands import Command
     from commonhold.kernel.events import Committed, Event, Recorded
+    from commonhold.kernel.hash_chain import Link
     from commonhold.kernel.keys import Key, Spec
     from commonhold.kernel.lease import Lease, Waiter
     from commonhold.kernel.lease_table import LeaseTable
@@ -205,6 +206,10 @@ class TaskReader(LeaseReader, Protocol):
 
     def tasks_in_question(self, ids: Sequence[str]) -> tuple[TaskRecord, ...]:
         """Return all tasks that are not final, those that they need, and those with one of these ids, in order."""
+        ...
+
+    def links(self, *, after: int = 0, limit: int = 1000) -> tuple[Link, ...]:
+        """Return the events above a sequence with their hashes, in order; none from a store that keeps no hashes."""
         ...
 
 

@@ -6,6 +6,7 @@ from itertools import islice
 from typing import TypeVar
 
 from commonhold.kernel.events import Committed, DebtWaived, Event, Recorded, lease_id_of
+from commonhold.kernel.hash_chain import Link
 from commonhold.kernel.obligations import Debt, place_of_debt
 from commonhold.kernel.ports import Journal, StoredAnswer, Write
 from commonhold.kernel.presence import Message, Presence, Proposal
@@ -123,6 +124,10 @@ class MemorySession(Indexed):
         in_work = [record for record in self._tasks.values() if not record.is_final]
         wanted = {*ids, *(record.id for record in in_work), *(need for each in in_work for need in each.task.needs)}
         return tuple(record for record in self._tasks.values() if record.id in wanted)
+
+    def links(self, *, after: int = 0, limit: int = 1000) -> tuple[Link, ...]:  # noqa: ARG002 - memory cannot be changed
+        """No links: nothing else can write to this log."""
+        return ()
 
     def missing(self, hashes: Iterable[str]) -> tuple[str, ...]:
         """Those hashes under which nothing is kept."""

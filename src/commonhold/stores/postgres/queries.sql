@@ -59,8 +59,20 @@ SET reserved = excluded.reserved, timeline = excluded.timeline, written_by = exc
 
 -- name: add_event
 -- Append one event.
-INSERT INTO commonhold.events (namespace, seq, at, kind, holder, lease_id, body)
-VALUES (%(namespace)s, %(sequence)s, %(at)s, %(kind)s, %(holder)s, %(lease_id)s, %(body)s);
+INSERT INTO commonhold.events (namespace, seq, at, kind, holder, lease_id, body, hash)
+VALUES (%(namespace)s, %(sequence)s, %(at)s, %(kind)s, %(holder)s, %(lease_id)s, %(body)s, sha256(
+    coalesce(
+        (SELECT e.hash FROM commonhold.events e WHERE e.namespace = %(namespace)s ORDER BY e.seq DESC LIMIT 1),
+        decode(repeat('00', 32), 'hex')
+    )
+    || int8send(%(sequence)s) || float8send(%(at)s)
+    || convert_to(%(kind)s::text, 'UTF8') || decode('00', 'hex') || convert_to(%(body)s::text, 'UTF8')
+));
+
+-- name: links
+-- Events above a sequence with their hashes, in order.
+SELECT seq, at, kind, body::text, encode(hash, 'hex') FROM commonhold.events
+WHERE namespace = %(namespace)s AND seq > %(after)s ORDER BY seq LIMIT %(limit)s;
 
 -- name: events_after
 -- Events above a sequence, in order.

@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 from commonhold.kernel.clock import Now
 from commonhold.kernel.commands import Command
 from commonhold.kernel.events import Recorded
+from commonhold.kernel.hash_chain import Link
 from commonhold.kernel.keys import Key
 from commonhold.kernel.lease import Lease, Waiter
 from commonhold.kernel.lease_table import LeaseTable
@@ -126,6 +127,14 @@ class PostgresReader:
         if lease_id is None:
             return tuple(map(_recorded, self._rows("events_after", after=after, limit=limit)))
         return tuple(map(_recorded, self._rows("events_of_lease", lease_id=lease_id, after=after, limit=limit)))
+
+    def links(self, *, after: int = 0, limit: int = 1000) -> tuple[Link, ...]:
+        """Events above a sequence, with their hashes."""
+        rows = self._rows("links", after=after, limit=limit)
+        return tuple(
+            Link(sequence, at, kind, body, bytes.fromhex(digits) if digits else None)
+            for sequence, at, kind, body, digits in rows
+        )
 
     def latest(self, limit: int) -> tuple[Recorded, ...]:
         """The newest events, in order."""

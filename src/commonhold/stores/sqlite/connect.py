@@ -32,6 +32,7 @@ MIGRATIONS: Final[tuple[str, ...]] = tuple(
         "glimpses.sql",
         "messages.sql",
         "tasks.sql",
+        "chain.sql",
     )
 )
 

@@ -18,6 +18,8 @@ class KeptRows:
 
     def __init__(self) -> None:
         """Begin with nothing."""
+        self.newest_hash: bytes | None = None
+        """The hash of the newest event, if it is known."""
         self._rows: dict[str, dict[tuple[object, ...], Rows]] = {name: {} for name in KEPT}
 
     def of(self, query: str) -> dict[tuple[object, ...], Rows] | None:

@@ -240,3 +240,8 @@ class MirroredSession(Indexed, SqliteSession):
     def follow(self, recorded: Recorded) -> None:
         """Apply an event that was just recorded to the mirror."""
         self._index.apply(recorded)
+        self._kept.newest_hash = self._hash
+
+    def _hash_before(self) -> bytes:
+        self._hash = self._hash or self._kept.newest_hash
+        return super()._hash_before()

@@ -5,7 +5,15 @@ SELECT (SELECT coalesce(max(seq), 0) + 1 FROM events),
 
 -- name: add_event
 -- Append one event.
-INSERT INTO events (seq, at, kind, holder, lease_id, body) VALUES (?, ?, ?, ?, ?, ?);
+INSERT INTO events (seq, at, kind, holder, lease_id, body, hash) VALUES (?, ?, ?, ?, ?, ?, ?);
+
+-- name: last_hash
+-- The hash of the newest event.
+SELECT hash FROM events ORDER BY seq DESC LIMIT 1;
+
+-- name: links
+-- Events above a sequence with their hashes, in order.
+SELECT seq, at, kind, body, hash FROM events WHERE seq > ? ORDER BY seq LIMIT ?;
 
 -- name: events_after
 -- Events above a sequence, in order.

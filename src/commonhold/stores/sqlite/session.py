@@ -32,6 +32,7 @@ from commonhold.kernel.events import (
     holder_of,
     lease_id_of,
 )
+from commonhold.kernel.hash_chain import START, Link, next_hash
 from commonhold.kernel.keys import Key, canonical
 from commonhold.kernel.lease import Lease, Waiter
 from commonhold.kernel.lease_table import LeaseTable
@@ -70,6 +71,7 @@ class SqliteSession:
         self._connection = connection
         self._execute = connection.execute
         self._next_sequence = 0
+        self._hash: bytes | None = None
         self._filled: set[str] | None = None
         self.newest: tuple[int, float] | None = None
         """The number and the wall time of the event that was recorded last."""
@@ -213,6 +215,10 @@ class SqliteSession:
             return tuple(map(_recorded, self._rows("events_after", after, limit)))
         return tuple(map(_recorded, self._rows("events_of_lease", lease_id, after, limit)))
 
+    def links(self, *, after: int = 0, limit: int = 1000) -> tuple[Link, ...]:
+        """Events above a sequence, with their hashes."""
+        return tuple(Link(*row) for row in self._rows("links", after, limit))
+
     def latest(self, limit: int) -> tuple[Recorded, ...]:
         """The newest events, in order."""
         return tuple(map(_recorded, reversed(self._rows("latest_events", limit))))
@@ -285,7 +291,8 @@ class SqliteSession:
             sequence = self.next_sequence
             kind, encoded = codec.encode_event(event)
             body = encoded.decode()
-            self._run("add_event", sequence, at, kind, holder_of(event), lease_id_of(event), body)
+            self._hash = next_hash(self._hash_before(), sequence, at, kind, encoded)
+            self._run("add_event", sequence, at, kind, holder_of(event), lease_id_of(event), body, self._hash)
             self._next_sequence = sequence + 1
             self.newest = sequence, at
             recorded = Recorded(sequence, at, event)
@@ -294,6 +301,13 @@ class SqliteSession:
                 for name, values in project(self, event, recorded, body):
                     self._run(name, *values)
             self.follow(recorded)
+
+    def _hash_before(self) -> bytes:
+        """Return the hash of the newest event."""
+        if self._hash is None:
+            row = self._one("last_hash")
+            self._hash = (row[0] if row else None) or START
+        return self._hash
 
     @property
     def changes(self) -> int:

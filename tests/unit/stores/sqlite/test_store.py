@@ -213,7 +213,8 @@ def test_a_state_from_before_read_sets_gets_them_and_keeps_its_log(folder: Path)
     old = SqliteStore(str(folder), migrations=MIGRATIONS[:2])
     body = b'{"holder":"one","intent":"i","worktree":"/w","leases":[],"files":[],"regions":[]}'
     with old.write() as writer:
-        writer._run("add_event", 1, 0.0, "committed", "one", None, body.decode())
+        row = (1, 0.0, "committed", "one", body.decode())
+        writer._execute("INSERT INTO events (seq, at, kind, holder, body) VALUES (?, ?, ?, ?, ?)", row)
         writer.keep([("aa11", b"old")], 1.0)
     old.close()
     seen = Sighting("file:a.py", "h", 1)
@@ -221,6 +222,7 @@ def test_a_state_from_before_read_sets_gets_them_and_keeps_its_log(folder: Path)
         writer.see("two", "/w", [seen], 2.0)
     with SqliteStore(str(folder)).read() as reader:
         assert [each.event for each in reader.events()] == [Committed("one", "i", "/w", (), (), ())]
+        assert [each.hash for each in reader.links()] == [None]
         assert reader.sightings("two", "/w", ["file:a.py"]) == (seen,)
         assert (reader.content("aa11"), reader.overtaken("two", "/w")) == (b"old", ())
 
