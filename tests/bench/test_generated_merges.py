@@ -124,6 +124,29 @@ def test_a_merge_that_runs_otherwise_is_found() -> None:
     assert not misbehaving(versions[0], versions[1], versions[0], versions[1])
 
 
+def test_a_change_that_callers_could_see_is_no_change_without_a_difference() -> None:
+    start = b"state = []\nclass Box:\n    def __init__(self, size):\n        self.size, self.seen = size, []\n"
+    parts = b"def size(given):\n    return 1\ndef risk(given):\n    return given\n"
+    user = b"def user(given):\n    return 5 if size(given) > 2 else 5 + risk(0)\n"
+    base = start + parts + user
+    ours = base.replace(b"    return given\n", b"    raise ValueError\n")
+    theirs = base.replace(b"return 1", b"return 3")
+    merged = ours.replace(b"return 1", b"return 3")
+    assert not misbehaving(*(Ran(text) for text in (base, ours, theirs, merged)))
+    unseen = base.replace(b"return 1", b"return 2 - 1")
+    assert misbehaving(*(Ran(text) for text in (base, ours, unseen, merged)))
+
+
+def test_a_result_that_is_the_same_only_for_one_constant_is_no_change_without_a_difference() -> None:
+    start = b"state = []\nclass Box:\n    def __init__(self, size):\n        self.size, self.seen = size, []\n"
+    base = start + b"LIMIT = 2\ndef work(given):\n    second = 2\n    third = LIMIT\n    return second\n"
+    ours = base.replace(b"second = 2", b"second = 7")
+    for theirs, is_told in ((b"return third", False), (b"return second + 0", True)):
+        other = base.replace(b"return second", theirs)
+        merged = other.replace(b"return second", b"return 2").replace(b"second = 2", b"second = 7")
+        assert bool(misbehaving(*(Ran(text) for text in (base, ours, other, merged)))) is is_told
+
+
 def test_what_was_seen_is_told_and_kept(tmp_path: Path) -> None:
     versions = (b"a", b"b", b"c")
     good = Merged("json", "file.json", ("add key", "delete"), versions, b"bc", Counter())

@@ -6,6 +6,7 @@ changed the function itself, and one of them without a difference to its callers
 
 import ast
 import builtins
+import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -22,6 +23,8 @@ from commonhold.merging.verdict import Proven
 _GIVEN: Final = (0, 3, 7)
 _SIZE: Final = 11  # no number that the programs have, so that what sets it is seen
 _EDITS_OF_EACH: Final = 2
+_CONSTANT: Final = re.compile(rb"^([A-Z]+ = )(\d+)$", re.MULTILINE)
+_OTHER_CONSTANTS: Final = (1, 4)
 LANGUAGE: Final = "python, run"
 
 Seen = tuple[object, ...]
@@ -74,6 +77,10 @@ class Ran:
                 rest += self.uses.get(each, ())
         return frozenset(found - {name})
 
+    def varied(self, by: int) -> "Ran":
+        """The same program with other constants."""
+        return Ran(_CONSTANT.sub(lambda found: found[1] + str(int(found[2]) + by).encode(), self.source))
+
     @cached_property
     def seen(self) -> Mapping[str, Seen]:
         """What a caller of each function or method sees: results or errors, and the state afterwards."""
@@ -104,11 +111,22 @@ def misbehaving(base: Ran, ours: Ran, theirs: Ran, merged: Ran) -> Complaints:
     found = Complaints()
     for name in {*base.seen, *ours.seen, *theirs.seen}:
         before, mine, others, now = (each.seen.get(name) for each in (base, ours, theirs, merged))
-        expected = others if mine == before else mine
-        is_told = before in (mine, others) or mine == others
-        if is_told and now != expected and _is_for_one_side(name, base, ours, theirs):
+        expected, unseen = (others, ours) if mine == before else (mine, theirs)
+        if now == expected or not _is_for_one_side(name, base, ours, theirs):
+            continue
+        if mine == others or (before in (mine, others) and _is_unseen(name, base, unseen)):
             found[f"{name}: {now} instead of {expected}"] += 1
     return found
+
+
+def _is_unseen(name: str, base: Ran, side: Ran) -> bool:
+    """Whether a side changed nothing that callers of a function, or of those that it uses, could see.
+
+    If they can see a change of a function below it, or one with other constants, it is by chance that they see none of
+    the function itself: the other side's change may make them see it.
+    """
+    pairs = [(base, side), *((base.varied(by), side.varied(by)) for by in _OTHER_CONSTANTS)]
+    return all(one.seen.get(each) == other.seen.get(each) for one, other in pairs for each in {name, *side.below(name)})
 
 
 def _is_for_one_side(name: str, base: Ran, ours: Ran, theirs: Ran) -> bool:

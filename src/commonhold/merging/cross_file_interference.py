@@ -109,6 +109,12 @@ class _Side:
         texts = (file.after.source for file in self.files if file.path == in_path != path)
         return any(part in text for text in texts for part in parts)
 
+    def names_members(self, path: str) -> bool:
+        """Whether a file may name the members of its classes without an object, as in C++."""
+        if path.endswith(_NAMED_BY_PATH):
+            return False
+        return any(file.after.profile.node_effects.has_outer_variables for file in self.files if file.path == path)
+
 
 def _by_key(
     files: Sequence[FileChange], effects_of_file: Callable[[FileChange], Iterator[tuple[_Key, _Effect]]]
@@ -266,10 +272,13 @@ def _met(changing: _Side, calling: _Side, *, are_exchanged: bool = False) -> Ite
     changed = changing.changed(calling)
     for key in sorted(changed):
         exact = calling.called.get(key, ())
+        is_member = key[1].startswith(b".") and ("", key[1][1:]) not in changed
         for change in changed[key]:
             # Another file may call a function through its module, or a method by its bare name.
             further = () if key[0] else bare.get(key[1].lstrip(b"."), ())
             calls = [*exact, *(each for each in further if each not in exact and calling.names(change.path, each.path))]
+            if is_member and calling.names_members(change.path):
+                calls += (each for each in further if each.path == change.path and each not in calls)
             told |= {(key[1].lstrip(b"."), call.path) for call in calls}
             yield from (_between(change, call, are_exchanged=are_exchanged) for call in calls)
     yield from _dangling(changing, calling, told, are_exchanged=are_exchanged)

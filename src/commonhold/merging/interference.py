@@ -11,6 +11,7 @@ from typing import Final
 
 from commonhold.merging.alternatives import only_got_members
 from commonhold.merging.effects import Effects, bound_in, effects_of
+from commonhold.merging.exposed_values import exposed_values
 from commonhold.merging.layout import Element, Shape
 from commonhold.merging.positional_arguments import reaches
 from commonhold.merging.profile import Profile
@@ -204,6 +205,7 @@ def deltas_of(edit: Edit, profile: Profile) -> Iterator[Delta]:
     if edit.is_head:
         if _is_head_changed(edit.old, edit.new):
             yield from _heads(edit.old, edit.new, edit.scope, profile)
+        yield from _exposed(edit.old, edit.new, edit.scope)
         return
     if edit.old.shape is Shape.BLOCK:
         yield from _inside(edit.old, edit.new, edit.scope, profile)
@@ -236,6 +238,15 @@ def _compound(old: Element, new: Element, scope: Scope, profile: Profile) -> Ite
         yield from deltas_of(Edit(None, each, inner), profile)
     if _is_head_changed(old, new):
         yield from _heads(old, new, scope, profile)
+    yield from _exposed(old, new, scope)
+
+
+def _exposed(old: Element, new: Element, scope: Scope) -> Iterator[Delta]:
+    """Yield, like a new statement, the assignments whose values a function now reads, and did not read before."""
+    if is_function(old) and is_function(new):
+        effects = exposed_values(old, new)
+        if effects.uses or effects.calls:
+            yield Delta((*scope, old), effects, Effects(), is_gone=False, is_import=False, element=new)
 
 
 def _is_head_changed(old: Element, new: Element) -> bool:
@@ -280,6 +291,8 @@ def _head(old: Element, new: Element, scope: Scope, profile: Profile) -> Delta:
         is_same_contract = old.name == new.name and _only_gained_optional(old, new)
         names = {(each.name or b"").partition(b"(")[0] for each in (old, new)}
         defines = frozenset() if is_same_contract else known_as(names, scope)
+        if defines and profile.node_effects.has_outer_variables and not is_function(old):
+            defines |= names  # a type inside another is named there without a path
         effects = Effects(defines, effects.uses - names, effects.calls)
     grows = old.is_definition and only_got_members(old, new)
     return Delta(scope, effects, before, is_gone=False, is_import=False, element=new, is_head=True, grows=grows)

@@ -42,10 +42,20 @@ def _name_of(node: Node, profile: Profile) -> bytes | None:
         key, value = _entry(node)
         is_function = value is not None and value.type in _VALUES
         return b"." + key if is_function and key else None
-    name = node.child_by_field_name("name") if node.type in profile.functions else None
-    if name is None or not name.text:
+    name = _given_name(node, profile) if node.type in profile.functions else b""
+    if not name:
         return None
-    return b"." + name.text if _is_member(node, profile) else name.text
+    return b"." + name if _is_member(node, profile) else name
+
+
+def _given_name(node: Node, profile: Profile) -> bytes:
+    """Return the name of a function without its parameters; in C and C++ it stands inside a declarator."""
+    name = node.child_by_field_name("name")
+    if name is not None:
+        return name.text or b""
+    naming = profile.naming.get(node.type)
+    found = naming(node) if naming is not None else None
+    return (found or "").encode().partition(b"(")[0]
 
 
 def _entry(node: Node) -> tuple[bytes, Node | None]:
