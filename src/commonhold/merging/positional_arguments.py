@@ -7,8 +7,10 @@ from tree_sitter import Node
 
 from commonhold.merging.layout import Element
 
-_BY_NAME: Final = frozenset({"keyword_argument"})
-_SPREAD: Final = frozenset({"dictionary_splat", "list_splat"})
+_BY_NAME: Final = frozenset({"dictionary_splat", "hash_splat_argument", "keyword_argument"})
+_SPREAD: Final = frozenset(
+    {"list_splat", "splat_argument", "spread_element", "variadic_argument", "variadic_unpacking"}
+)
 
 
 def reaches(code: Node, scope: tuple[Element, ...], place: int) -> bool:

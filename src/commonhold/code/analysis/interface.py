@@ -342,19 +342,35 @@ def effect_on_call(shape: CallShape, before: Params, after: Params) -> Effect:
     NONE: it binds both times to the same parameters, or only now binds at all. A renamed parameter in its old position
     counts as the same. So does one that is split off `*args` or `**kwargs` and takes their arguments, and one that is
     left out, whatever its default: the meaning of a default is no part of the call. A starred call is NONE only if
-    `widens` holds.
+    `widens` holds for the parameters as such a call can reach them.
     """
     old, new = bind(shape, before), bind(shape, after)
     if new is None:
         return Effect.BROKEN
     if shape.is_starred:
-        return Effect.NONE if widens(before, after) else Effect.CHANGED
+        return Effect.NONE if widens(_reached_by(shape, before), _reached_by(shape, after)) else Effect.CHANGED
     if old is None:
         return Effect.NONE
     now, split = renamed(before, after), _split_off(before, after)
     arguments = {argument: now.get(target, target) for argument, target in old.arguments}
     is_alike = all(target in (arguments[argument], *split[arguments[argument]]) for argument, target in new.arguments)
     return Effect.NONE if is_alike else Effect.CHANGED
+
+
+def _reached_by(shape: CallShape, params: Params) -> Params:
+    """Return parameters as a starred call reaches them: without `*`, it can only name those after its positional ones.
+
+    `call(first, **rest)` passes one argument by position, so that an optional parameter after it may be added anywhere.
+    """
+    if shape.has_star:
+        return params
+    places = {id(param) for param in _of_kinds(params, BY_POSITION)[: shape.positional]}
+    return tuple(
+        replace(param, kind=ParamKind.KEYWORD_ONLY)
+        if param.kind is ParamKind.POSITIONAL and id(param) not in places
+        else param
+        for param in params
+    )
 
 
 def _split_off(before: Params, after: Params) -> defaultdict[str, tuple[str, ...]]:

@@ -1,6 +1,7 @@
 """`bind` against Python's own binding, and the laws between `bind`, `widens` and `effect_on_call`."""
 
 import ast
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -160,6 +161,41 @@ def test_a_parameter_split_off_a_starred_one_takes_what_that_took(
     node = ast.parse(call, mode="eval").body
     assert isinstance(node, ast.Call)
     assert effect_on_call(shape_of(node), params_of(before), params_of(after)) is effect
+
+
+NAMED_AT_RUN_TIME = [
+    ("a, b=1", "a, c=2, b=1", "f(1, **more)", Effect.NONE),
+    ("a, b=1", "a, c=2, b=1", "f(1, b=2, **more)", Effect.NONE),
+    ("a, b=1", "a, c=2, b=1", "f(1, 2, **more)", Effect.CHANGED),
+    ("a, b=1", "a, c=2, b=1", "f(1, *more)", Effect.CHANGED),
+    ("a, b=1", "a, c=2, b=1", "f(*some, **more)", Effect.CHANGED),
+    ("a, b=1", "c=2, a=3, b=1", "f(1, **more)", Effect.CHANGED),
+    ("a, b=1", "c=2, a=3, b=1", "f(**more)", Effect.NONE),
+    ("a, b=1", "a, c, b=1", "f(1, **more)", Effect.CHANGED),
+    ("a, b=1", "a, c=1", "f(1, **more)", Effect.CHANGED),
+    ("a, b=1", "a, b", "f(1, **more)", Effect.CHANGED),
+    ("a, b=1", "b=1, a=2", "f(1, **more)", Effect.CHANGED),
+    ("a, *args", "a, b=1, *args", "f(1, **more)", Effect.NONE),
+    ("a, *args", "a, b=1, *args", "f(1, 2, **more)", Effect.CHANGED),
+    ("a, b=1", "a, b=1, /", "f(1, **more)", Effect.CHANGED),
+]
+
+
+@pytest.mark.parametrize(("before", "after", "call", "effect"), NAMED_AT_RUN_TIME)
+def test_two_stars_pass_arguments_by_name_alone(before: str, after: str, call: str, effect: Effect) -> None:
+    node = ast.parse(call, mode="eval").body
+    assert isinstance(node, ast.Call)
+    assert effect_on_call(shape_of(node), params_of(before), params_of(after)) is effect
+
+
+@given(signatures(), signatures(), shapes, st.sets(st.sampled_from(NAMES)))
+def test_arguments_named_at_run_time_bind_as_if_they_were_written(
+    before: str, after: str, shape: CallShape, more: set[str]
+) -> None:
+    old, new = params_of(before), params_of(after)
+    written = replace(shape, keywords=(*shape.keywords, *sorted(more - {*shape.keywords})))
+    if effect_on_call(replace(shape, has_double_star=True), old, new) is Effect.NONE and bind(written, old):
+        assert effect_on_call(written, old, new) is Effect.NONE
 
 
 def test_starred_shapes_bind_what_is_visible() -> None:

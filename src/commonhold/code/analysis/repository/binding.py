@@ -7,6 +7,7 @@ from commonhold.code.analysis.chains import CALLED, ENTERED
 from commonhold.code.analysis.effects import Impact
 from commonhold.code.analysis.evidence import Evidence
 from commonhold.code.analysis.impact import COMMON_ATTRIBUTES
+from commonhold.code.analysis.interface import last_name
 from commonhold.code.analysis.module_definitions import CONSTRUCTORS, Sort
 from commonhold.code.analysis.references import NAME_FAILS, Receiver, Reference, Use
 from commonhold.code.analysis.repository.call_signatures import effect, how_used, met_by
@@ -23,6 +24,8 @@ from commonhold.code.analysis.repository.symbols import Place, Thing, What
 _TYPES_ONLY: Final = frozenset({Use.ANNOTATION, Use.EXPORT})
 _PASSIVE: Final = _TYPES_ONLY | {Use.IMPORT, Use.TEXT, Use.FIXTURE}
 _SEEN_IN_ONE_FILE: Final = frozenset({Receiver.NONE, Receiver.SELF, Receiver.CLS, Receiver.SUPER, Receiver.CLASS})
+_PROTOCOL: Final = "Protocol"
+_DOCUMENTATION: Final = "conf.py"
 _HANDED_ON: Final = Impact("hands the class on, and its receiver may call it")
 
 
@@ -43,7 +46,14 @@ def concern_of(states: States, subject: Subject, user: str, use: Reference) -> C
         return _made(subject, user, use, _may_be_gone(use), Evidence.SUSPICION)
     if now.is_found and was.place != subject.place and _comes_down_to(states, was, subject):
         return _of_override(states, was, subject, user, use)
-    return _made(subject, user, use, _tied(states, was, now, subject, user, use), Evidence.CONTRACT)
+    evidence = Evidence.SUSPICION if use.use is Use.TEXT and _is_of_documentation(user) else Evidence.CONTRACT
+    return _made(subject, user, use, _tied(states, was, now, subject, user, use), evidence)
+
+
+def _is_of_documentation(path: str) -> bool:
+    """Whether a file has the settings of Sphinx: its texts name objects that are documented, or are not to be."""
+    folder, _, name = path.rpartition("/")
+    return name == _DOCUMENTATION and folder.rpartition("/")[2].startswith("doc")
 
 
 def _guessed(states: States, subject: Subject, user: str, use: Reference) -> Impact | None:
@@ -198,7 +208,18 @@ def _called(states: States, was: Thing, now: Thing, subject: Subject, user: str,
         return None
     if was.offer and now.offer and is_property(was.offer) and is_property(now.offer):
         return _read(was.offer, now.offer)
-    return effect(old, new, _language(states.new, user))
+    impact = effect(old, new, _language(states.new, user))
+    is_in_doubt = impact is not None and not impact.is_broken and use.shape is not None and use.shape.is_starred
+    return None if is_in_doubt and _is_only_described(states.new, now) else impact
+
+
+def _is_only_described(resolver: Resolver, thing: Thing) -> bool:
+    """Whether a method belongs to a protocol that no class of the repository inherits: a call of it runs another."""
+    owner = (thing.path, thing.offer.owner) if thing.offer is not None else None
+    offer = resolver.lineage.offer(owner) if owner is not None and owner[1] else None
+    texts = offer.shape.texts if offer is not None and offer.shape is not None else ()
+    is_protocol = any(last_name(text.partition("[")[0]) == _PROTOCOL for text in texts)
+    return is_protocol and owner is not None and not resolver.lineage.heirs(owner)
 
 
 def _as_changed(thing: Thing, subject: Subject, offer: Offer | None) -> Thing:
