@@ -190,7 +190,7 @@ def _like(one: Element, other: Element) -> float:
     if one.kind != other.kind:
         return 0.0
     if one.name is not None and one.name == other.name:
-        return 2.0
+        return 2.0 + (_dice(one.tokens, other.tokens) if one.is_definition else 0.0)  # the likest of several overloads
     if one.text == other.text:
         return 1.5
     if one.node.type in _ATOMS:

@@ -1,5 +1,6 @@
 """The merge of the children of three elements: those that each side kept, inserted and removed, one after the other."""
 
+import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import cached_property
@@ -27,6 +28,7 @@ from commonhold.merging.script import Script, script
 from commonhold.merging.verdict import Reason, Spot
 
 _ACCESSORS: Final = frozenset({"get", "set"})
+_OVERLOAD: Final = re.compile(rb"\boverload\b")
 
 Merging = Callable[[Element, Element, Element], list[Piece]]
 
@@ -75,6 +77,7 @@ class SequenceMerge:
         self._doubt_includes()
         self._doubt_moved()
         self._doubt_redefined()
+        self._doubt_overloads()
         self._doubt_places()
         self._doubt_exits()
         if self._base.shape is Shape.LIST:
@@ -217,6 +220,20 @@ class SequenceMerge:
                 why = f"one side defined {shown!r} once more, and the other changed the first definition"
                 rows = {"ours" if side is self._ours else "theirs": each.rows}
                 self._record.doubts.append(Spot(Reason.SAME_NAME, why, **rows))
+
+    def _doubt_overloads(self) -> None:
+        """Doubt new overloads of a function if the other side changed its head: they declare it as it was."""
+        for side, other in ((self._ours, self._theirs), (self._theirs, self._ours)):
+            new = [each for hunk in side.hunks for each in hunk.new if _is_overload(each)]
+            pairs = zip(other.old, other.kept, strict=True) if new else ()
+            changed = {
+                old.name for old, now in pairs if now is not None and old.is_definition and _head(old) != _head(now)
+            }
+            for each in (each for each in new if each.name in changed):
+                shown = (each.name or b"").decode(errors="replace")
+                why = f"one side added an overload of {shown!r}, and the other changed how to call it"
+                rows = {"ours" if side is self._ours else "theirs": each.rows}
+                self._record.doubts.append(Spot(Reason.INTERFERES, why, **rows))
 
     def _added_twice(self) -> bytes | None:
         """Return the first name of an entry that both sides put into a list, at different points."""
@@ -409,6 +426,16 @@ def _said(elements: Sequence[Element]) -> list[bytes]:
 def _run(elements: Sequence[Element]) -> bytes:
     """Return the bytes of adjacent elements of one version, with the separators."""
     return elements[0].lead + elements[0].source[elements[0].start : elements[-1].end] if elements else b""
+
+
+def _head(element: Element) -> list[bytes]:
+    return [each.text for each in element.children if not each.holds_body]
+
+
+def _is_overload(element: Element) -> bool:
+    """Whether an element only declares how to call a function that stands below it."""
+    is_decorated = element.is_definition and element.node.type == element.profile.wrapper
+    return is_decorated and any(_OVERLOAD.search(each.text or b"") for each in element.node.children[:-1])
 
 
 def _is_one_of_several(element: Element) -> bool:
