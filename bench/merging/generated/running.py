@@ -32,9 +32,10 @@ Seen = tuple[object, ...]
 
 @dataclass(frozen=True)
 class Ran:
-    """A version of a program, and what its functions and methods do."""
+    """A version of a program, and what its functions and methods do when they are called with each `given`."""
 
     source: bytes
+    given: tuple[int, ...] = _GIVEN
 
     @cached_property
     def _definitions(self) -> Mapping[str, ast.AST]:
@@ -78,14 +79,15 @@ class Ran:
         return frozenset(found - {name})
 
     def varied(self, by: int) -> "Ran":
-        """The same program with other constants."""
-        return Ran(_CONSTANT.sub(lambda found: found[1] + str(int(found[2]) + by).encode(), self.source))
+        """The same program with other constants, called with other arguments."""
+        source = _CONSTANT.sub(lambda found: found[1] + str(int(found[2]) + by).encode(), self.source)
+        return Ran(source, tuple(each + by for each in self.given))
 
     @cached_property
     def seen(self) -> Mapping[str, Seen]:
         """What a caller of each function or method sees: results or errors, and the state afterwards."""
         return {
-            name: tuple(_called(self.source, name, given) for given in _GIVEN)
+            name: tuple(_called(self.source, name, given) for given in self.given)
             for name, node in self._definitions.items()
             if isinstance(node, ast.FunctionDef)
         }
@@ -122,8 +124,8 @@ def misbehaving(base: Ran, ours: Ran, theirs: Ran, merged: Ran) -> Complaints:
 def _is_unseen(name: str, base: Ran, side: Ran) -> bool:
     """Whether a side changed nothing that callers of a function, or of those that it uses, could see.
 
-    If they can see a change of a function below it, or one with other constants, it is by chance that they see none of
-    the function itself: the other side's change may make them see it.
+    If they can see a change of a function below it, or one with other constants or arguments, it is by chance that they
+    see none of the function itself: the other side's change may make them see it.
     """
     pairs = [(base, side), *((base.varied(by), side.varied(by)) for by in _OTHER_CONSTANTS)]
     return all(one.seen.get(each) == other.seen.get(each) for one, other in pairs for each in {name, *side.below(name)})
@@ -133,13 +135,14 @@ def _is_for_one_side(name: str, base: Ran, ours: Ran, theirs: Ran) -> bool:
     """Whether the other side changed nothing that a side's own version of a function uses.
 
     What that version names again counts as changed all the same: a merge promises to see that. It does not promise to
-    see what is called by what is called.
+    see what is called by what is called, nor to count a use that is gone.
     """
     for side, other in ((ours, theirs), (theirs, ours)):
         if side.texts.get(name) == base.texts.get(name):
             continue
         named_anew = side.uses.get(name, frozenset()) - base.uses.get(name, frozenset())
-        if any(base.texts.get(each) != other.texts.get(each) for each in side.below(name) - named_anew):
+        used = (side.below(name) - named_anew) | base.below(name)
+        if any(base.texts.get(each) != other.texts.get(each) for each in used):
             return False
     return True
 

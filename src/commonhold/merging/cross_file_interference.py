@@ -206,7 +206,7 @@ def _contracts(delta: Delta) -> Iterator[bytes]:
 
 def _bodies(delta: Delta) -> Iterator[tuple[bytes, Element | None]]:
     """Yield the functions around and inside a changed statement, each with the class that it is a member of."""
-    if not delta.is_head:
+    if not (delta.is_head and delta.element.is_definition):  # the head of a condition or loop belongs to the body
         for at, each in enumerate(delta.scope):
             if is_function(each) and each.name is not None:
                 around = delta.scope[:at]

@@ -100,6 +100,12 @@ class Script:
         )
         yield from sorted(found, key=itemgetter(0))
 
+    def lost_exits(self) -> Iterator[tuple[int, Element]]:
+        """Yield the points at which the block was left and is no more, by the index of the base element, in order."""
+        for hunk in self.hunks:
+            if exits_of(self.old[hunk.start : hunk.stop]) > exits_of(hunk.new):
+                yield hunk.start, self.old[hunk.start]
+
     def _leaves_more(self, hunk: Hunk) -> bool:
         return exits_of(hunk.new) > exits_of(self.old[hunk.start : hunk.stop])
 

@@ -122,7 +122,7 @@ class SequenceMerge:
             self._record.grown += [self._base] if new[0] - new[1] and new[1] - new[0] else []
 
     def _doubt_exits(self) -> None:
-        """Doubt a new exit of one side before code of the other, which is then not always reached."""
+        """Doubt an exit that one side added or removed before code of the other: that runs in other cases then."""
         if self._base.shape is not Shape.BLOCK or not any(map(is_function, self._record.scope)):
             return
         for side, other in ((self._ours, self._theirs), (self._theirs, self._ours)):
@@ -135,6 +135,13 @@ class SequenceMerge:
                 )
                 pair = (first[1], last[-1][1]) if side is self._ours else (last[-1][1], first[1])
                 self._record.doubts.append(Spot(Reason.INTERFERES, why, ours=pair[0].rows, theirs=pair[1].rows))
+            lost = next(side.lost_exits(), None)
+            changed = (index if index >= 0 else -1 - index for index in other.touched)
+            if lost is not None and any(index > lost[0] for index in changed):
+                why = (
+                    "one side no longer leaves before code that the other changed, which is reached in more cases then"
+                )
+                self._record.doubts.append(Spot(Reason.INTERFERES, why, base=lost[1].rows))
 
     def _each_once(self, entries: Sequence[Entry]) -> list[Entry]:
         """Leave out the second copy of an element that both sides added alike at different points, or leave it open."""

@@ -204,3 +204,41 @@ def test_a_member_of_a_cpp_class_is_called_without_an_object() -> None:
     ours, theirs = base.replace("return a", "return g(a)"), base.replace("return 1", "return 2")
     assert reasons(base, ours, theirs, "a.cpp") == {Reason.INTERFERES}
     assert reasons(base, base.replace("return a", "return h(a)"), theirs, "a.cpp") == set()
+
+
+GUARDED = """def step(given):
+    size = 1
+    if given > 8:
+        return size
+    print(given)
+    return size + given
+
+
+def rest(given):
+    return given
+"""
+GUARD = "    if given > 8:\n        return size\n"
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "is_refused"),
+    [
+        ((GUARD, ""), ("size + given", "size - given"), True),
+        ((GUARD, ""), ("print(given)", "print(given)\n    print(size)"), True),
+        ((GUARD, ""), ("    size = 1\n", "    print(1)\n    size = 1\n"), False),
+        (("    print(given)\n", ""), ("size + given", "size - given"), False),
+    ],
+)
+def test_code_after_an_exit_that_is_gone_runs_in_more_cases(
+    ours: tuple[str, str], theirs: tuple[str, str], *, is_refused: bool
+) -> None:
+    first, second = GUARDED.replace(*ours), GUARDED.replace(*theirs)
+    assert GUARDED not in (first, second)
+    assert bool(reasons(GUARDED, first, second, "a.py")) == is_refused
+
+
+@pytest.mark.parametrize("changed", [("given > 8", "given > 1"), ("size = 1", "size = 2"), ("size + given", "size")])
+def test_a_new_call_depends_on_the_conditions_inside_the_called_function(changed: tuple[str, str]) -> None:
+    ours, theirs = GUARDED.replace(*changed), GUARDED.replace("    return given\n", "    return step(given)\n")
+    assert reasons(GUARDED, ours, theirs, "a.py") == {Reason.INTERFERES}
+    assert reasons(GUARDED, ours, GUARDED.replace("    return given\n", "    return stop(given)\n"), "a.py") == set()
