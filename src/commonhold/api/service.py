@@ -338,6 +338,94 @@ class Service:
         """
         return self._uses.tasks.list(self._agent or texts.NOBODY, ids, is_all=all_states)
 
+    @Operation(once=True, command="run")
+    def start_run(
+        self,
+        *tasks: terms.Task,
+        goal: str = "",
+        checks: Sequence[str] = (),
+        editor: str = "editor",
+        ttl_seconds: float | None = None,
+        request_id: str | None = None,
+    ) -> terms.RunAnswer:
+        """Begin to coordinate a run, whose items are `tasks`; without any, `plan_run` adds them.
+
+        This session is its coordinator as long as its lease on `run:ID` lasts, whose fence the other calls ask for.
+        `checks` must pass after each item. Each item is edited by a session of its own, `EDITOR:RUN.TASK`. Tasks are
+        added as by `add_tasks`, with the branch that is checked out here as their target. Raises as `add_tasks`.
+        """
+        return self._uses.runs.start(self.holder, tasks, goal, checks, editor, self._ttl(ttl_seconds), request_id)
+
+    @Operation(once=True)
+    def plan_run(
+        self,
+        run: str,
+        *tasks: terms.Task,
+        fence: int,
+        usage: terms.TokenUsage | None = None,
+        request_id: str | None = None,
+    ) -> terms.RunAnswer:
+        """Add tasks to a run, with what the call of its planner has used. Raises as `start_run`."""
+        return self._uses.runs.plan(self.holder, run, tasks, fence, usage, request_id)
+
+    @Operation(once=True, command="run")
+    def resume_run(
+        self, run: str, *, ttl_seconds: float | None = None, request_id: str | None = None
+    ) -> terms.RunAnswer:
+        """Coordinate a run that was stopped or has failed, or whose coordinator's lease has ended.
+
+        Refused while that lease is live (`RUN_TAKEN`, with the time that is left), and if the run has ended
+        (`RUN_ENDED`). Raises InputError `RUN_UNKNOWN`.
+        """
+        return self._uses.runs.resume(self.holder, run, self._ttl(ttl_seconds), request_id)
+
+    @Operation(once=True)
+    def take_item(
+        self, run: str, *, fence: int, ttl_seconds: float | None = None, request_id: str | None = None
+    ) -> terms.RunAnswer:
+        """Take the best work item of a run, and claim its task for the item's session.
+
+        Items that were left in progress come first, in the state in which they are. Items whose keys overlap are never
+        given out together. Without an item the answer says what each one waits for, and whether the run `is_over`.
+        """
+        return self._uses.runs.take(self.holder, run, fence, self._ttl(ttl_seconds), request_id)
+
+    @Operation(once=True)
+    def post(self, run: str, post: terms.Post, *, fence: int, request_id: str | None = None) -> terms.RunAnswer:
+        """Post a step of a work item to the blackboard: a candidate, an outcome, a lock plan, a verdict.
+
+        Refused: a coordinator that was replaced (`RUN_TAKEN`), an item that has moved on (`RUN_CHANGED`), one whose
+        claim has ended (`TASK_CHANGED`). An accepted item lands its task.
+        """
+        return self._uses.runs.post(self.holder, run, post, fence, request_id)
+
+    @Operation(once=True, command="run cancel")
+    def end_run(
+        self,
+        run: str,
+        move: terms.RunMove,
+        *,
+        fence: int | None = None,
+        note: str = "",
+        request_id: str | None = None,
+    ) -> terms.RunAnswer:
+        """End the coordination of a run: stop, complete or fail it; or cancel it, for which a `note` says why.
+
+        All claims are given back without counting an attempt, and all leases of the items' sessions end.
+        """
+        return self._uses.runs.end(self.holder, run, move, fence, note, request_id)
+
+    @Operation(command="run list")
+    def runs(self, *ids: str, all_states: bool = False) -> terms.RunAnswer:
+        """Return the runs that have not completed, or those with these ids, with their items.
+
+        `all_states`: the completed and cancelled ones too. Raises InputError `RUN_UNKNOWN`.
+        """
+        return self._uses.runs.list(ids, is_all=all_states)
+
+    def _ttl(self, seconds: float | None) -> float:
+        return self._uses.options.ttl_seconds if seconds is None else seconds
+
     @Operation(Schedule.PLANNED, command="sweep")
     def sweep(self) -> None:
         """End expired leases, grant them to their waiters, and look for partial work.

@@ -34,10 +34,14 @@ if TYPE_CHECKING:
     from commonhold.kernel.pictures import Briefing as Briefing
     from commonhold.kernel.pictures import Status as Status
     from commonhold.kernel.pictures import Who as Who
+    from commonhold.kernel.run import RunMove as RunMove
+    from commonhold.kernel.run import TokenUsage as TokenUsage
     from commonhold.kernel.task import Task as Task
     from commonhold.kernel.values import Value as Value
     from commonhold.kernel.values import Version as Version
     from commonhold.leases.acquire_options import AcquireOptions as AcquireOptions
+    from commonhold.runs.answers import RunAnswer as RunAnswer
+    from commonhold.runs.commands import Post as Post
     from commonhold.tasks.answers import TaskAction as TaskAction
     from commonhold.tasks.answers import TaskAnswer as TaskAnswer
     from commonhold.tasks.commands import Collisions as Collisions
@@ -55,9 +59,12 @@ _HOMES: Final = {
     "commonhold.kernel.lease": "Lease",
     "commonhold.kernel.partial_work": "PartialWork",
     "commonhold.kernel.pictures": "Briefing Status Who",
+    "commonhold.kernel.run": "RunMove TokenUsage",
     "commonhold.kernel.task": "Task",
     "commonhold.kernel.values": "Value Version",
     "commonhold.leases.acquire_options": "AcquireOptions",
+    "commonhold.runs.answers": "RunAnswer",
+    "commonhold.runs.commands": "Post",
     "commonhold.tasks.answers": "TaskAction TaskAnswer",
     "commonhold.tasks.commands": "Collisions",
 }

@@ -95,6 +95,11 @@ ERRORS: Final[Mapping[Code, Explanation]] = {
         "The plan is not YAML or JSON of the right form, or a task in it makes no sense.",
         "Fix the field that the message names; docs/tasks.md shows the form.",
     ),
+    Code.RUN_UNKNOWN: E("There is no run of that name.", "`commonhold run list --all` shows every run."),
+    Code.ROLE_FAILED: E(
+        "The command of a role (such as a planner) failed, took too long, or printed something else than its JSON.",
+        "Fix the command as the message says; docs/runs.md shows what it is given and what it must print.",
+    ),
     Code.CONFIG_INVALID: E("The settings cannot be used.", "Fix commonhold.toml, or the table in pyproject.toml."),
     Code.REPOSITORY_BARE: E("This is a bare repository: it has no files.", "Work in a working tree of it."),
     Code.REPOSITORY_UNTRUSTED: E(
@@ -271,6 +276,18 @@ REFUSALS: Final[Mapping[Refusal, Explanation]] = {
     Refusal.TASK_IN_CIRCLE: E(
         "The needs of some tasks form a circle, so none of them could ever begin.",
         "Remove one of the needs that the answer shows, then add the tasks again.",
+    ),
+    Refusal.RUN_TAKEN: E(
+        "Another process coordinates the run, or the lease of this one has ended.",
+        "When its lease has ended: `commonhold run --resume RUN`. `commonhold run show RUN` says who has it.",
+    ),
+    Refusal.RUN_CHANGED: E(
+        "The run, or the work item, is not in the state that the call was made for.",
+        "Look at it: `commonhold run show RUN`.",
+    ),
+    Refusal.RUN_ENDED: E(
+        "The run has ended, so nothing in it can be done any more.",
+        "Start another: `commonhold run PLAN`; `commonhold run list --all` shows how each has ended.",
     ),
     Refusal.NO_TASK: E(
         "No task is free for this session: the answer says what each open one waits for.",

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from commonhold.commits.cross_file_admission import Insight
     from commonhold.commits.plan_sources import PlansOf
     from commonhold.kernel.ports import Revisions
+    from commonhold.runs.service import Runs
     from commonhold.tasks.service import Tasks
 
 
@@ -91,6 +92,7 @@ class UseCases:
         self.notes = ProjectNotes(self.place, self.surroundings.find_notes)
         self.waivers = Waivers(store, clock, self.reading)
         self._tasks: Tasks | None = None
+        self._runs: Runs | None = None
         self.maintenance = Maintenance(self.place, options.retention_seconds)
 
     @property
@@ -102,6 +104,15 @@ class UseCases:
             revisions = self.surroundings.revisions()
             self._tasks = Tasks(self.place, self.reading, self.ids, revisions, is_shared=self.is_shared)
         return self._tasks
+
+    @property
+    def runs(self) -> Runs:
+        """The blackboard of runs, loaded with the first call that concerns one."""
+        if self._runs is None:
+            from commonhold.runs.service import Runs  # noqa: PLC0415 - most sessions have no runs
+
+            self._runs = Runs(self.place, self.tasks, self.ids)
+        return self._runs
 
     def _tree(self, place: str) -> RegionReader | None:
         """Return a reader of a working tree: if machines share the leases, of this one only."""

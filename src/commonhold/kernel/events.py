@@ -10,6 +10,7 @@ from commonhold.kernel.modes import Mode
 from commonhold.kernel.obligations import Debt
 from commonhold.kernel.partial_work import UnfinishedChange
 from commonhold.kernel.refusals import Refusal
+from commonhold.kernel.run import ItemMoved, RunMoved, RunPlanned, RunStarted
 from commonhold.kernel.task import TaskAdded, TaskMoved
 
 
@@ -286,6 +287,10 @@ Event = (
     | StateReset
     | TaskAdded
     | TaskMoved
+    | RunStarted
+    | RunPlanned
+    | RunMoved
+    | ItemMoved
 )
 
 KINDS: Final[dict[str, type[Event]]] = {
@@ -311,6 +316,10 @@ KINDS: Final[dict[str, type[Event]]] = {
     "state_reset": StateReset,
     "task_added": TaskAdded,
     "task_moved": TaskMoved,
+    "run_started": RunStarted,
+    "run_planned": RunPlanned,
+    "run_moved": RunMoved,
+    "item_moved": ItemMoved,
 }
 KIND_OF: Final = {cls: kind for kind, cls in KINDS.items()}
 

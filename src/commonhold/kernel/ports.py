@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from commonhold.kernel.partial_work import PartialWork
     from commonhold.kernel.presence import Message, Presence, Proposal
     from commonhold.kernel.read_set import Sighting, StaleRead
+    from commonhold.kernel.run import ItemRecord, RunRecord
     from commonhold.kernel.task import TaskRecord
     from commonhold.kernel.values import Value
 
@@ -198,7 +199,7 @@ class LeaseTables(Protocol):
 
 
 class TaskReader(LeaseReader, Protocol):
-    """One consistent view of tasks and leases."""
+    """One consistent view of tasks, runs and leases."""
 
     def tasks(self) -> tuple[TaskRecord, ...]:
         """Return all tasks, in the order in which they were added."""
@@ -212,13 +213,25 @@ class TaskReader(LeaseReader, Protocol):
         """Return the events above a sequence with their hashes, in order; none from a store that keeps no hashes."""
         ...
 
+    def runs(self) -> tuple[RunRecord, ...]:
+        """Return all runs, in the order in which they began."""
+        ...
+
+    def run(self, run_id: str) -> RunRecord | None:
+        """Return one run; None if there is none of this id."""
+        ...
+
+    def run_items(self, run_id: str) -> tuple[ItemRecord, ...]:
+        """Return the items of a run, in the order of its plan."""
+        ...
+
 
 class TaskWriter(TaskReader, LeaseWriter, Protocol):
-    """A transaction on tasks and leases."""
+    """A transaction on tasks, runs and leases."""
 
 
 class TaskTables(LeaseTables, Protocol):
-    """Storage of leases, and of the tasks that are claimed by them."""
+    """Storage of leases, of the tasks that are claimed by them, and of runs."""
 
     def read(self) -> AbstractContextManager[TaskReader]:
         """Return one consistent view."""

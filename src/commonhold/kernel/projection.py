@@ -28,6 +28,19 @@ from commonhold.kernel.events import (
 from commonhold.kernel.lease import Lease, Waiter
 from commonhold.kernel.obligations import Debt, place_of_debt
 from commonhold.kernel.partial_work import PartialWork
+from commonhold.kernel.run import (
+    ItemMoved,
+    ItemRecord,
+    RunMoved,
+    RunPlanned,
+    RunRecord,
+    RunStarted,
+    moved_item,
+    moved_run,
+    planned_items,
+    planned_run,
+    started_run,
+)
 from commonhold.kernel.task import TaskAdded, TaskMoved, TaskRecord, added_record, moved_record
 from commonhold.kernel.values import Value
 
@@ -42,7 +55,7 @@ class State:
 
     Live leases and places in line, by id; leases that expired or were broken and whose partial work has not been
     searched for yet (`lost`), and partial work not yet reviewed, by id of the lease; values by key; open debts by
-    worktree and key; the commits on each path; tasks by id.
+    worktree and key; the commits on each path; tasks by id; runs by id, and their items by run and task.
     """
 
     sequence: int = 0
@@ -54,6 +67,8 @@ class State:
     debts: dict[str, Debt] = field(default_factory=dict)
     commits: dict[str, tuple[int, ...]] = field(default_factory=dict)
     tasks: dict[str, TaskRecord] = field(default_factory=dict)
+    runs: dict[str, RunRecord] = field(default_factory=dict)
+    run_items: dict[tuple[str, str], ItemRecord] = field(default_factory=dict)
 
 
 def fold(log: Iterable[Recorded]) -> State:
@@ -170,6 +185,28 @@ def _task_moved(state: State, event: TaskMoved, recorded: Recorded) -> State:
     return replace(state, tasks={**state.tasks, moved.id: moved})
 
 
+def _run_started(state: State, event: RunStarted, recorded: Recorded) -> State:
+    started = started_run(event, recorded.sequence, recorded.at)
+    return replace(state, runs={**state.runs, started.id: started})
+
+
+def _run_planned(state: State, event: RunPlanned, recorded: Recorded) -> State:
+    items = {(each.run_id, each.task_id): each for each in planned_items(event, recorded.sequence, recorded.at)}
+    planned = planned_run(state.runs[event.run_id], event)
+    return replace(state, runs={**state.runs, planned.id: planned}, run_items={**state.run_items, **items})
+
+
+def _run_moved(state: State, event: RunMoved, recorded: Recorded) -> State:
+    moved = moved_run(state.runs[event.run_id], event, recorded.at)
+    return replace(state, runs={**state.runs, moved.id: moved})
+
+
+def _item_moved(state: State, event: ItemMoved, recorded: Recorded) -> State:
+    key = event.run_id, event.task_id
+    moved = moved_item(state.run_items[key], event, recorded.sequence, recorded.at)
+    return replace(state, run_items={**state.run_items, key: moved})
+
+
 _FOLDS: Final[Mapping[type[Event], Callable[[State, Any, Recorded], State]]] = {
     LeaseGranted: _granted,
     LeaseReleased: _released,
@@ -189,4 +226,8 @@ _FOLDS: Final[Mapping[type[Event], Callable[[State, Any, Recorded], State]]] = {
     Committed: _committed,
     TaskAdded: _task_added,
     TaskMoved: _task_moved,
+    RunStarted: _run_started,
+    RunPlanned: _run_planned,
+    RunMoved: _run_moved,
+    ItemMoved: _item_moved,
 }

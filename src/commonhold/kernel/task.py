@@ -34,6 +34,7 @@ class Move(StrEnum):
     CLAIM = "claim"
     HAND_OVER = "hand_over"
     RETURN = "return"
+    GIVE_BACK = "give_back"
     EXHAUST = "exhaust"
     FINISH = "finish"
     LAND = "land"
@@ -48,6 +49,7 @@ TRANSITIONS: Final[Mapping[tuple[TaskState, Move], TaskState]] = {
     (TaskState.OPEN, Move.CANCEL): TaskState.CANCELLED,
     (TaskState.CLAIMED, Move.HAND_OVER): TaskState.CLAIMED,
     (TaskState.CLAIMED, Move.RETURN): TaskState.OPEN,
+    (TaskState.CLAIMED, Move.GIVE_BACK): TaskState.OPEN,
     (TaskState.CLAIMED, Move.EXHAUST): TaskState.FAILED,
     (TaskState.CLAIMED, Move.FINISH): TaskState.DONE,
     (TaskState.CLAIMED, Move.CANCEL): TaskState.CANCELLED,
@@ -207,8 +209,9 @@ def moved_record(before: TaskRecord, event: TaskMoved, at: float) -> TaskRecord:
             return replace(_ended(after, event, at), result=event.result)
         case Move.LAND | Move.STRAND:
             return after
-        case Move.REOPEN:
-            return replace(_released(after), tries=0)
+        case Move.REOPEN | Move.GIVE_BACK:
+            ended = _ended(after, event, at) if event.move is Move.GIVE_BACK else after
+            return replace(_released(ended), tries=before.tries - 1 if event.move is Move.GIVE_BACK else 0)
         case Move.RETURN | Move.EXHAUST | Move.REFUSE | Move.CANCEL:
             has_attempt = before.state is not TaskState.OPEN
             ended = _released(_ended(after, event, at) if has_attempt else after)

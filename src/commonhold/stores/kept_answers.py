@@ -7,12 +7,20 @@ from typing import Any, Final, get_args
 
 from commonhold.kernel import outcomes
 from commonhold.kernel.answers import AcquireAnswer, Answer, CommitAnswer, LeaseAnswer
+from commonhold.runs.commands import RunOutcome
 from commonhold.stores.codec import decode, encode
 from commonhold.tasks.commands import TaskOutcome
 
 ANSWERS: Final[dict[str, type[Any]]] = {
     kind.__name__: kind
-    for kind in (AcquireAnswer, LeaseAnswer, CommitAnswer, *get_args(outcomes.Outcome), *get_args(TaskOutcome))
+    for kind in (
+        AcquireAnswer,
+        LeaseAnswer,
+        CommitAnswer,
+        *get_args(outcomes.Outcome),
+        *get_args(TaskOutcome),
+        *get_args(RunOutcome),
+    )
 }
 
 
@@ -21,7 +29,7 @@ def encode_answer(answer: object) -> tuple[str, bytes]:
     return type(answer).__name__, encode(answer)
 
 
-def decode_answer(kind: str, body: bytes | str) -> Answer | outcomes.Outcome | TaskOutcome:
+def decode_answer(kind: str, body: bytes | str) -> Answer | outcomes.Outcome | TaskOutcome | RunOutcome:
     """The kept answer back."""
-    answer: Answer | outcomes.Outcome | TaskOutcome = decode(body, ANSWERS[kind])
+    answer: Answer | outcomes.Outcome | TaskOutcome | RunOutcome = decode(body, ANSWERS[kind])
     return answer

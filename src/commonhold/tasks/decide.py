@@ -70,7 +70,8 @@ def decide(board: Board, command: TaskCommand, now: Now) -> TaskDecision:
     return TaskDecision(outcome, tuple(turn.events))
 
 
-def _add(turn: TaskTurn, command: AddTasks) -> TasksAdded | TasksRefused:
+def add(turn: TaskTurn, command: AddTasks) -> TasksAdded | TasksRefused:
+    """Add all tasks or none; those that exist with the same definition stay as they are. Raises as `decide`."""
     known = [each for each in command.tasks if each.id in turn.tasks]
     changed = tuple(each.id for each in known if turn.tasks[each.id].task != each)
     named = [each.id for each in command.tasks if each.id]
@@ -109,10 +110,11 @@ def _claim(turn: TaskTurn, command: ClaimTask) -> TaskClaimed | NoTask:
         free = [each for each in free if each.record.id == wanted.id]
         if not free:
             return _not_that(turn, command, wanted, best)
-    return _take(turn, command, free[0]) if free else _nothing(turn, command, best)
+    return take(turn, command, free[0]) if free else _nothing(turn, command, best)
 
 
-def _take(turn: TaskTurn, command: ClaimTask, offer: Offer) -> TaskClaimed | NoTask:
+def take(turn: TaskTurn, command: ClaimTask, offer: Offer) -> TaskClaimed | NoTask:
+    """Claim an offered task; refuse an id that belongs to another lease."""
     record = offer.record
     others = tuple(
         each.id for each in turn.tasks.values() if each.state is TaskState.CLAIMED and each.holder == command.holder
@@ -277,7 +279,7 @@ _VERBS: Final = {
 }
 
 _DECISIONS: Final[Mapping[type[Any], Callable[[TaskTurn, Any], TaskOutcome]]] = {
-    AddTasks: _add,
+    AddTasks: add,
     ClaimTask: _claim,
     FinishTask: _finish,
     FailTask: _fail,

@@ -78,7 +78,19 @@ class Tasks:
         """Add all tasks or none. A task without a target lands on the branch that is checked out now."""
         if not tasks or len(tasks) > MOST_TASKS:
             raise UsageError(Code.USAGE, f"{len(tasks)} tasks were given", hint=f"give 1 to {MOST_TASKS} tasks")
-        branch = self._revisions.branch() if self._revisions and not all(each.target for each in tasks) else ""
+        command = AddTasks(holder, self.located(tasks))
+        return self._answer(self._run(command, request_id, AddTasks(holder, tuple(tasks))))
+
+    def branch(self) -> str:
+        """Return the branch that is checked out; empty if none is, or if this is no git repository."""
+        return self._revisions.branch() if self._revisions else ""
+
+    def located(self, tasks: Sequence[Task]) -> tuple[Task, ...]:
+        """Return the tasks with canonical keys, and with the branch that is checked out where they name no target.
+
+        Raises InputError `PLAN_INVALID`, and those of keys.
+        """
+        branch = "" if all(each.target for each in tasks) else self.branch()
         located = [checked(each, lambda key: str(self._reading.locate(key))) for each in tasks]
         if self._revisions is not None and not branch and not all(each.target for each in located):
             raise InputError(
@@ -86,8 +98,7 @@ class Tasks:
                 "no branch is checked out here, so the tasks have no branch to land on",
                 hint="name it: --target BRANCH, or `target` in the plan",
             )
-        command = AddTasks(holder, tuple(replace(each, target=each.target or branch) for each in located))
-        return self._answer(self._run(command, request_id, AddTasks(holder, tuple(tasks))))
+        return tuple(replace(each, target=each.target or branch) for each in located)
 
     def claim(
         self,

@@ -11,6 +11,19 @@ from commonhold.kernel.obligations import Debt, place_of_debt
 from commonhold.kernel.ports import Journal, StoredAnswer, Write
 from commonhold.kernel.presence import Message, Presence, Proposal
 from commonhold.kernel.read_set import Sighting, StaleRead
+from commonhold.kernel.run import (
+    ItemMoved,
+    ItemRecord,
+    RunMoved,
+    RunPlanned,
+    RunRecord,
+    RunStarted,
+    moved_item,
+    moved_run,
+    planned_items,
+    planned_run,
+    started_run,
+)
 from commonhold.kernel.task import TaskAdded, TaskMoved, TaskRecord, added_record, moved_record
 from commonhold.stores.memory.index import LeaseIndex
 from commonhold.stores.memory.indexed import Indexed
@@ -44,6 +57,8 @@ class MemorySession(Indexed):
         self._commits: list[Commit] = []
         self._debts: dict[str, Debt] = {}
         self._tasks: dict[str, TaskRecord] = {}
+        self._runs: dict[str, RunRecord] = {}
+        self._run_items: dict[tuple[str, str], ItemRecord] = {}
         for recorded in self._log:
             self._apply(recorded)
 
@@ -61,6 +76,22 @@ class MemorySession(Indexed):
             self._tasks[event.task.id] = added_record(event, recorded.sequence, recorded.at)
         if isinstance(event, TaskMoved):
             self._tasks[event.task_id] = moved_record(self._tasks[event.task_id], event, recorded.at)
+        self._apply_run(recorded)
+
+    def _apply_run(self, recorded: Recorded) -> None:
+        event = recorded.event
+        if isinstance(event, RunStarted):
+            self._runs[event.run.id] = started_run(event, recorded.sequence, recorded.at)
+        if isinstance(event, RunPlanned):
+            self._runs[event.run_id] = planned_run(self._runs[event.run_id], event)
+            for item in planned_items(event, recorded.sequence, recorded.at):
+                self._run_items[item.run_id, item.task_id] = item
+        if isinstance(event, RunMoved):
+            self._runs[event.run_id] = moved_run(self._runs[event.run_id], event, recorded.at)
+        if isinstance(event, ItemMoved):
+            before = self._run_items[event.run_id, event.task_id]
+            moved = moved_item(before, event, recorded.sequence, recorded.at)
+            self._run_items[event.run_id, event.task_id] = moved
 
     def settle(self) -> None:
         """Keep the writes."""
@@ -128,6 +159,18 @@ class MemorySession(Indexed):
     def links(self, *, after: int = 0, limit: int = 1000) -> tuple[Link, ...]:  # noqa: ARG002 - memory cannot be changed
         """No links: nothing else can write to this log."""
         return ()
+
+    def runs(self) -> tuple[RunRecord, ...]:
+        """All runs."""
+        return tuple(self._runs.values())
+
+    def run(self, run_id: str) -> RunRecord | None:
+        """One run by its id."""
+        return self._runs.get(run_id)
+
+    def run_items(self, run_id: str) -> tuple[ItemRecord, ...]:
+        """The items of a run."""
+        return tuple(each for each in self._run_items.values() if each.run_id == run_id)
 
     def missing(self, hashes: Iterable[str]) -> tuple[str, ...]:
         """Those hashes under which nothing is kept."""

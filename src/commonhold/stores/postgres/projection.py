@@ -27,6 +27,19 @@ from commonhold.kernel.events import (
 from commonhold.kernel.keys import canonical
 from commonhold.kernel.lease import Lease, Waiter
 from commonhold.kernel.projection import Change, changed_lease, leaves_work, partial_work
+from commonhold.kernel.run import (
+    ItemMoved,
+    ItemRecord,
+    RunMoved,
+    RunPlanned,
+    RunRecord,
+    RunStarted,
+    moved_item,
+    moved_run,
+    planned_items,
+    planned_run,
+    started_run,
+)
 from commonhold.kernel.task import TaskAdded, TaskMoved, TaskRecord, added_record, moved_record
 from commonhold.stores import codec
 from commonhold.stores.postgres.literals import Value
@@ -103,6 +116,10 @@ class Projection:
             WorkReviewed: self._on_reviewed,
             TaskAdded: self._on_task_added,
             TaskMoved: self._on_task_moved,
+            RunStarted: self._on_run_started,
+            RunPlanned: self._on_run_planned,
+            RunMoved: self._on_run_moved,
+            ItemMoved: self._on_item_moved,
         }
 
     def _on_granted(self, event: LeaseGranted, _: Recorded) -> None:
@@ -179,6 +196,32 @@ class Projection:
     def _set_task(self, record: TaskRecord) -> None:
         found_by: dict[str, Value] = {"id": record.id, "number": record.number, "is_final": int(record.is_final)}
         self._tell("set_task", body=_text(record), **found_by)
+
+    def _on_run_started(self, event: RunStarted, recorded: Recorded) -> None:
+        self._set_run(started_run(event, recorded.sequence, recorded.at))
+
+    def _on_run_planned(self, event: RunPlanned, recorded: Recorded) -> None:
+        (rows,) = self._transaction.ask(("run_by_id", {"id": event.run_id}))
+        for (body,) in rows:
+            self._set_run(planned_run(codec.decode(body, RunRecord), event))
+        for place, item in enumerate(planned_items(event, recorded.sequence, recorded.at)):
+            found_by: dict[str, Value] = {"run": item.run_id, "task": item.task_id}
+            self._tell("add_run_item", number=item.number, place=place, body=_text(item), **found_by)
+
+    def _on_run_moved(self, event: RunMoved, recorded: Recorded) -> None:
+        (rows,) = self._transaction.ask(("run_by_id", {"id": event.run_id}))
+        for (body,) in rows:
+            self._set_run(moved_run(codec.decode(body, RunRecord), event, recorded.at))
+
+    def _set_run(self, record: RunRecord) -> None:
+        self._tell("set_run", id=record.id, number=record.number, body=_text(record))
+
+    def _on_item_moved(self, event: ItemMoved, recorded: Recorded) -> None:
+        found_by: dict[str, Value] = {"run": event.run_id, "task": event.task_id}
+        (rows,) = self._transaction.ask(("run_item", found_by))
+        for (body,) in rows:
+            moved = moved_item(codec.decode(body, ItemRecord), event, recorded.sequence, recorded.at)
+            self._tell("set_run_item", body=_text(moved), **found_by)
 
     def _places(self, lease: Lease) -> dict[str, Value]:
         places = sorted({self._names.place(canonical(key)) for key in lease.keys})

@@ -220,3 +220,35 @@ SELECT body FROM commonhold.tasks WHERE namespace = %(namespace)s AND id = %(id)
 INSERT INTO commonhold.tasks (namespace, id, number, is_final, body)
 VALUES (%(namespace)s, %(id)s, %(number)s, %(is_final)s = 1, %(body)s)
 ON CONFLICT (namespace, id) DO UPDATE SET is_final = excluded.is_final, body = excluded.body;
+
+-- name: all_runs
+-- Every run, in the order in which they began.
+SELECT body FROM commonhold.runs WHERE namespace = %(namespace)s ORDER BY number;
+
+-- name: run_by_id
+-- One run.
+SELECT body FROM commonhold.runs WHERE namespace = %(namespace)s AND id = %(id)s;
+
+-- name: set_run
+-- Begin a run, or give it a new state.
+INSERT INTO commonhold.runs (namespace, id, number, body)
+VALUES (%(namespace)s, %(id)s, %(number)s, %(body)s)
+ON CONFLICT (namespace, id) DO UPDATE SET body = excluded.body;
+
+-- name: run_items
+-- The items of a run, in the order of its plan.
+SELECT body FROM commonhold.run_items WHERE namespace = %(namespace)s AND run = %(run)s ORDER BY number, place;
+
+-- name: run_item
+-- One item of a run.
+SELECT body FROM commonhold.run_items WHERE namespace = %(namespace)s AND run = %(run)s AND task = %(task)s;
+
+-- name: add_run_item
+-- Make a task an item of a run.
+INSERT INTO commonhold.run_items (namespace, run, task, number, place, body)
+VALUES (%(namespace)s, %(run)s, %(task)s, %(number)s, %(place)s, %(body)s);
+
+-- name: set_run_item
+-- Give an item a new state.
+UPDATE commonhold.run_items SET body = %(body)s
+WHERE namespace = %(namespace)s AND run = %(run)s AND task = %(task)s;

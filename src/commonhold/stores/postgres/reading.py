@@ -12,6 +12,7 @@ from commonhold.kernel.lease import Lease, Waiter
 from commonhold.kernel.lease_table import LeaseTable
 from commonhold.kernel.partial_work import PartialWork
 from commonhold.kernel.ports import StoredAnswer
+from commonhold.kernel.run import ItemRecord, RunRecord
 from commonhold.kernel.task import TaskRecord
 from commonhold.kernel.values import Value as KeyValue
 from commonhold.stores import codec, kept_answers
@@ -30,7 +31,7 @@ from commonhold.stores.postgres.names import Names
 from commonhold.stores.postgres.start import Start, start_of
 from commonhold.stores.postgres.transaction import Statement, Transaction
 
-B = TypeVar("B", Lease, Waiter, PartialWork, TaskRecord)
+B = TypeVar("B", Lease, Waiter, PartialWork, TaskRecord, RunRecord, ItemRecord)
 
 
 class PostgresReader:
@@ -121,6 +122,18 @@ class PostgresReader:
     def tasks_in_question(self, ids: Sequence[str]) -> tuple[TaskRecord, ...]:
         """The tasks that are not final, those that they need, and those with these ids."""
         return _bodies(self._rows("tasks_in_question", ids=list(ids)), TaskRecord)
+
+    def runs(self) -> tuple[RunRecord, ...]:
+        """All runs."""
+        return _bodies(self._rows("all_runs"), RunRecord)
+
+    def run(self, run_id: str) -> RunRecord | None:
+        """One run by its id."""
+        return next(iter(_bodies(self._rows("run_by_id", id=run_id), RunRecord)), None)
+
+    def run_items(self, run_id: str) -> tuple[ItemRecord, ...]:
+        """The items of a run."""
+        return _bodies(self._rows("run_items", run=run_id), ItemRecord)
 
     def events(self, *, after: int = 0, limit: int = 1000, lease_id: str | None = None) -> tuple[Recorded, ...]:
         """Events above a sequence, of all leases or of one."""

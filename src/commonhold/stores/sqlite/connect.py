@@ -33,6 +33,7 @@ MIGRATIONS: Final[tuple[str, ...]] = tuple(
         "messages.sql",
         "tasks.sql",
         "chain.sql",
+        "runs.sql",
     )
 )
 

@@ -323,3 +323,31 @@ SELECT body FROM tasks WHERE id = ?;
 -- name: set_task
 -- Add a task, or give it a new state.
 INSERT OR REPLACE INTO tasks (id, number, is_final, body) VALUES (?, ?, ?, ?);
+
+-- name: all_runs
+-- Every run, in the order in which they began.
+SELECT body FROM runs ORDER BY number;
+
+-- name: run_by_id
+-- One run.
+SELECT body FROM runs WHERE id = ?;
+
+-- name: set_run
+-- Begin a run, or give it a new state.
+INSERT OR REPLACE INTO runs (id, number, body) VALUES (?, ?, ?);
+
+-- name: run_items
+-- The items of a run, in the order of its plan.
+SELECT body FROM run_items WHERE run = ? ORDER BY number, place;
+
+-- name: run_item
+-- One item of a run.
+SELECT body FROM run_items WHERE run = ? AND task = ?;
+
+-- name: add_run_item
+-- Make a task an item of a run.
+INSERT INTO run_items (run, task, number, place, body) VALUES (?, ?, ?, ?, ?);
+
+-- name: set_run_item
+-- Give an item a new state.
+UPDATE run_items SET body = ? WHERE run = ? AND task = ?;

@@ -42,6 +42,19 @@ from commonhold.kernel.ports import Journal, StoredAnswer, Write
 from commonhold.kernel.presence import Message, Presence, Proposal
 from commonhold.kernel.projection import Change, changed_lease, partial_work
 from commonhold.kernel.read_set import Sighting, StaleRead
+from commonhold.kernel.run import (
+    ItemMoved,
+    ItemRecord,
+    RunMoved,
+    RunPlanned,
+    RunRecord,
+    RunStarted,
+    moved_item,
+    moved_run,
+    planned_items,
+    planned_run,
+    started_run,
+)
 from commonhold.kernel.task import TaskAdded, TaskMoved, TaskRecord, added_record, moved_record
 from commonhold.kernel.values import Value as KeyValue
 from commonhold.leases.decide import keys_of, most_ended_beside, value_keys_of
@@ -50,7 +63,7 @@ from commonhold.stores.places import AFTER_SEPARATOR, SEPARATOR, place, places
 from commonhold.stores.sqlite.statements import load
 from commonhold.stores.statements import table_written
 
-B = TypeVar("B", Message, Lease, Waiter, PartialWork, StaleRead, Presence, Proposal, TaskRecord)
+B = TypeVar("B", Message, Lease, Waiter, PartialWork, StaleRead, Presence, Proposal, TaskRecord, RunRecord, ItemRecord)
 Value = str | bytes | int | float | None
 Statement = tuple[str, tuple[Value, ...]]
 _AFTER_SLASH: Final = "0"
@@ -208,6 +221,22 @@ class SqliteSession:
     def task(self, task_id: str) -> TaskRecord | None:
         """One task by its id."""
         return self._body("task_by_id", TaskRecord, task_id)
+
+    def runs(self) -> tuple[RunRecord, ...]:
+        """All runs."""
+        return self._bodies("all_runs", RunRecord)
+
+    def run(self, run_id: str) -> RunRecord | None:
+        """One run by its id."""
+        return self._body("run_by_id", RunRecord, run_id)
+
+    def run_items(self, run_id: str) -> tuple[ItemRecord, ...]:
+        """The items of a run."""
+        return self._bodies("run_items", ItemRecord, run_id)
+
+    def run_item(self, run_id: str, task_id: str) -> ItemRecord | None:
+        """One item of a run."""
+        return self._body("run_item", ItemRecord, run_id, task_id)
 
     def events(self, *, after: int = 0, limit: int = 1000, lease_id: str | None = None) -> tuple[Recorded, ...]:
         """Events above a sequence, of all leases or of one."""
@@ -520,6 +549,35 @@ def _task(record: TaskRecord) -> Statement:
     return "set_task", (record.id, record.number, int(record.is_final), codec.encode(record).decode())
 
 
+def _on_run_started(_: SqliteSession, event: RunStarted, recorded: Recorded, *__: object) -> Iterable[Statement]:
+    yield _run(started_run(event, recorded.sequence, recorded.at))
+
+
+def _on_run_planned(session: SqliteSession, event: RunPlanned, recorded: Recorded, *__: object) -> Iterable[Statement]:
+    before = session.run(event.run_id)
+    if before is not None:
+        yield _run(planned_run(before, event))
+    for place_, item in enumerate(planned_items(event, recorded.sequence, recorded.at)):
+        yield "add_run_item", (item.run_id, item.task_id, item.number, place_, codec.encode(item).decode())
+
+
+def _on_run_moved(session: SqliteSession, event: RunMoved, recorded: Recorded, *__: object) -> Iterable[Statement]:
+    before = session.run(event.run_id)
+    if before is not None:
+        yield _run(moved_run(before, event, recorded.at))
+
+
+def _run(record: RunRecord) -> Statement:
+    return "set_run", (record.id, record.number, codec.encode(record).decode())
+
+
+def _on_item_moved(session: SqliteSession, event: ItemMoved, recorded: Recorded, *__: object) -> Iterable[Statement]:
+    before = session.run_item(event.run_id, event.task_id)
+    if before is not None:
+        moved = moved_item(before, event, recorded.sequence, recorded.at)
+        yield "set_run_item", (codec.encode(moved).decode(), moved.run_id, moved.task_id)
+
+
 # The statements, with their values, that apply an event to the tables, which is also given as it was recorded, and in
 # JSON. Other events change no table.
 _PROJECTIONS: Final[dict[type[Event], Callable[[SqliteSession, Any, Recorded, str], Iterable[Statement]]]] = {
@@ -541,4 +599,8 @@ _PROJECTIONS: Final[dict[type[Event], Callable[[SqliteSession, Any, Recorded, st
     Committed: _on_committed,
     TaskAdded: _on_task_added,
     TaskMoved: _on_task_moved,
+    RunStarted: _on_run_started,
+    RunPlanned: _on_run_planned,
+    RunMoved: _on_run_moved,
+    ItemMoved: _on_item_moved,
 }

@@ -1,0 +1,1 @@
+"""Runs: the blackboard on which the roles of a run meet, and the decisions about it."""

@@ -1,0 +1,64 @@
+"""The runs in a store: `runs.decide` makes the decisions, one transaction each."""
+
+from contextlib import AbstractContextManager
+from typing import Final, get_args
+
+from commonhold.kernel.clock import Now
+from commonhold.kernel.ports import Clock, Once, StoredAnswer, TaskReader, TaskTables
+from commonhold.kernel.run import RunRecord, RunState
+from commonhold.leases.registry import first_answer
+from commonhold.runs.commands import PlanRun, RunCommand, RunOutcome, StartRun
+from commonhold.runs.decide import decide
+from commonhold.runs.turn import Blackboard
+from commonhold.tasks.queue import board_of
+
+_OUTCOMES: Final = get_args(RunOutcome)
+_UNENDED: Final = (RunState.RUNNING, RunState.STOPPED)
+
+
+class RunQueue:
+    """Runs and their items, in the tables that keep tasks and leases: memory, SQLite or PostgreSQL."""
+
+    def __init__(self, tables: TaskTables, clock: Clock) -> None:
+        """Keep runs in `tables`, by `clock`, which is the clock of their storage."""
+        self._tables = tables
+        self._clock = clock
+
+    def execute(self, command: RunCommand, once: Once | None = None) -> RunOutcome:
+        """Decide on a command inside one transaction. With `once`, a repeated request gets its first outcome.
+
+        Raises InputError `RUN_UNKNOWN`, `TASK_UNKNOWN`, and UsageError `REQUEST_ID_REUSED`.
+        """
+        with self._tables.write() as writer:
+            earlier: RunOutcome | None = None if once is None else first_answer(writer, command.holder, once, _OUTCOMES)
+            if earlier is not None:
+                return earlier
+            now = self._clock.now()
+            decision = decide(blackboard_of(writer, command), command, now)
+            writer.record(decision.events, now.wall)
+            if once is not None:
+                stored = StoredAnswer(once.fingerprint, decision.outcome)
+                writer.remember(command.holder, once.request_id, stored, now.wall)
+            return decision.outcome
+
+    def read(self) -> AbstractContextManager[TaskReader]:
+        """Return one consistent view."""
+        return self._tables.read()
+
+    def now(self) -> Now:
+        """Return the present instant."""
+        return self._clock.now()
+
+
+def blackboard_of(reader: TaskReader, command: RunCommand) -> Blackboard:
+    """Return the state that deciding on a command needs."""
+    run: RunRecord | None = None if isinstance(command, StartRun) else reader.run(command.run_id)
+    items = {each.task_id: each for each in reader.run_items(run.id)} if run else {}
+    named: dict[str, None] = dict.fromkeys(items)
+    busy: dict[str, str] = {}
+    if isinstance(command, StartRun | PlanRun):
+        named |= dict.fromkeys(each for task in command.tasks for each in (task.id, *task.needs))
+        for other in reader.runs():
+            if other.state in _UNENDED and (run is None or other.id != run.id):
+                busy |= {each.task_id: other.id for each in reader.run_items(other.id)}
+    return Blackboard(board_of(reader, tuple(named)), run, items, busy)
