@@ -85,7 +85,7 @@ class Story:
         if name not in self.effects:
             is_refused = self.world.chance(0.3)
             code = self.world.random.choice(REFUSALS) if is_refused else ""
-            self.effects[name] = CandidateOutcome(code, sequence=None if is_refused else 1_000 + len(self.effects))
+            self.effects[name] = CandidateOutcome(code, admitted=() if is_refused else (1_000 + len(self.effects),))
         return self.effects[name]
 
     def is_over(self) -> bool:
@@ -198,7 +198,8 @@ class Coordinator:
             case ItemState.PROPOSED:
                 outcome = self.story.commit(item)
                 if world.chance(0.05):
-                    return self.die()
+                    self.die()
+                    return
                 step = ItemStep.REFUSE if outcome.code else ItemStep.WRITE
                 self.post(item, step, Role.EDITOR, outcome=outcome)
             case ItemState.REFUSED:

@@ -29,6 +29,7 @@ GROUPS: Final[Mapping[str, Mapping[str, str]]] = {
     },
     "Share tasks": {
         "task": "Share the tasks of a plan among sessions: add, import, list, claim and end them.",
+        "run": "Carry out a plan with several editors: start, resume, list, show and cancel runs.",
         "claim": "Claim a task through a git remote, without a server; list, keep, end and log claims.",
     },
     "Read and change code": {
@@ -78,7 +79,6 @@ MEANT: Final = {
     **dict.fromkeys(("events", "history"), "log"),
     **dict.fromkeys(("blame", "owner"), "who"),
     **dict.fromkeys(("revert", "rollback"), "undo"),
-    "run": "exec",
     "remove": "uninstall",
     "help": "--help",
 }

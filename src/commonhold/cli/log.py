@@ -7,6 +7,7 @@ from typing import Any, Final, TypedDict, Unpack
 import click
 
 from commonhold.api.wire import event_shapes
+from commonhold.cli import run_words
 from commonhold.cli.command import Command
 from commonhold.cli.common_options import Given, common
 from commonhold.cli.describe import innermost, quoted, short, stamp, who
@@ -37,6 +38,7 @@ from commonhold.kernel.events import (
     lease_id_of,
 )
 from commonhold.kernel.lease import Lease, Waiter
+from commonhold.kernel.run import ItemMoved, RunMoved, RunPlanned, RunStarted
 from commonhold.kernel.task import Move, TaskAdded, TaskMoved
 from commonhold.kernel.write_slots import shown_key
 
@@ -178,6 +180,7 @@ _PAST: Final = {
     Move.CLAIM: "claimed",
     Move.HAND_OVER: "handed over",
     Move.RETURN: "returned",
+    Move.GIVE_BACK: "given back",
     Move.EXHAUST: "failed",
     Move.FINISH: "done",
     Move.LAND: "landed",
@@ -206,6 +209,10 @@ _STORIES: Final[Mapping[type[Event], Callable[[Any], str]]] = {
     CommitUndone: _undone,
     TaskAdded: lambda event: f"{shown(event.task.id)}{quoted(event.task.title)}",
     TaskMoved: _moved,
+    RunStarted: run_words.started,
+    RunPlanned: run_words.planned,
+    RunMoved: run_words.run_moved,
+    ItemMoved: run_words.item_moved,
 }
 _MORE: Final[Mapping[type[Event], Callable[[Any], str]]] = {
     LeaseBroken: lambda event: f" by {who(event.by)}{quoted(event.reason)}",

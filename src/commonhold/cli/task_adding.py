@@ -1,8 +1,6 @@
 """`commonhold task add` and `import`: one task from options, or many from a plan."""
 
-import os
 import time
-from pathlib import Path
 from typing import TypedDict, Unpack
 
 import click
@@ -15,9 +13,10 @@ from commonhold.cli.common_options import Given, common, request_option
 from commonhold.cli.exit_status import DONE, REFUSED
 from commonhold.cli.opening import Place, opened
 from commonhold.cli.output import answer
-from commonhold.kernel.errors import Code, InputError, UsageError
+from commonhold.cli.plan_input import plan_content
+from commonhold.kernel.errors import Code, UsageError
 from commonhold.kernel.task import DEFAULT_ATTEMPTS, Task
-from commonhold.tasks.plans import MOST_BYTES, duration, instant, read_plan
+from commonhold.tasks.plans import duration, instant, read_plan
 
 
 class _Rest(TypedDict):
@@ -116,24 +115,9 @@ def import_(given: Given, plan: str, request_id: str | None) -> int:
     Keys are relative to the root of the repository. A plan can be imported again: tasks whose definition is the same
     are left as they are. docs/tasks.md shows the form of a plan.
     """
-    content = read_stdin("the plan") if plan == STDIN else _content(plan)
+    content = read_stdin("the plan") if plan == STDIN else plan_content(plan)
     with opened(given) as place:
         return _added(given, place, read_plan(content, time.time()), request_id)
-
-
-def _content(path: str) -> bytes:
-    try:
-        with Path(path).open("rb") as file:
-            return file.read(MOST_BYTES + 1)
-    except FileNotFoundError as fault:
-        raise InputError(
-            Code.FILE_NOT_FOUND, f"there is no file {path!r}", hint="name the plan, or - for standard input"
-        ) from fault
-    except IsADirectoryError as fault:
-        raise InputError(Code.NOT_A_FILE, f"{path!r} is a folder", hint="name the file of the plan") from fault
-    except OSError as fault:
-        why = os.strerror(fault.errno or 0)
-        raise InputError(Code.PERMISSION_DENIED, f"{path!r} cannot be read: {why}", hint="make it readable") from fault
 
 
 def _added(given: Given, place: Place, tasks: tuple[Task, ...], request_id: str | None) -> int:

@@ -3,7 +3,8 @@
 import shutil
 import sys
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, Final, TypeVar
 
 from commonhold.cli import colours
@@ -63,22 +64,33 @@ def _below_each_other(look: Callable[[], T], describe: Callable[[T], Iterable[st
 
 
 def _in_place(look: Callable[[], T], describe: Callable[[T], Iterable[str]]) -> None:
+    with in_place("Ctrl-C ends this", "commonhold status") as draw:
+        while True:
+            draw(list(describe(look())))
+            time.sleep(_SECONDS)
+
+
+@contextmanager
+def in_place(way_out: str, whole: str) -> Iterator[Callable[[list[str]], None]]:
+    """Yield a function that draws lines over those before. `way_out` says how to end it, `whole` shows all lines."""
+
+    def draw(lines: list[str]) -> None:
+        send_text(_HOME + _screen(lines, way_out, whole) + _BELOW)
+        flush()
+
     send_text(_HIDE + _CLEAR)
     try:
-        while True:
-            send_text(_HOME + _screen(list(describe(look()))) + _BELOW)
-            flush()
-            time.sleep(_SECONDS)
+        yield draw
     finally:
         send_text(f"{_SHOW}\n")
 
 
-def _screen(lines: list[str]) -> str:
+def _screen(lines: list[str], way_out: str, whole: str) -> str:
     """As many of the lines as the terminal holds, each cut to its width, and a last one that says how to end it."""
     columns, rows = shutil.get_terminal_size()
-    last = f"{time.strftime('%H:%M:%S')}  Ctrl-C ends this"
+    last = f"{time.strftime('%H:%M:%S')}  {way_out}"
     if len(lines) > rows - 1:
-        last = f"{len(lines) - rows + 2} more lines below: commonhold status  ({last})"
+        last = f"{len(lines) - rows + 2} more lines below: {whole}  ({last})"
         lines = lines[: rows - 2]
     paint = colours.painted if colours.are_wanted(sys.stdout) else str
     shown = [paint(_cut(line, columns)) for line in lines]

@@ -188,7 +188,9 @@ class EditCandidate:
 
 @dataclass(frozen=True, slots=True)
 class CandidateOutcome:
-    """What came of a candidate: the sequence of its commit, or the code and the reason of its refusal.
+    """What came of a candidate: its commits by sequence (none if nothing had to change), or why it was refused.
+
+    `code` is the reason of the refusal as a stable word, empty for a candidate that was written.
 
     `keys` are the regions that the refusal names: those to lease, or those that have changed. `repair` is the answer
     as JSON text, for the editor that makes the next candidate.
@@ -197,7 +199,7 @@ class CandidateOutcome:
     code: str = ""
     why: str = ""
     keys: tuple[str, ...] = ()
-    sequence: int | None = None
+    admitted: tuple[int, ...] = ()
     repair: str = ""
 
 
@@ -402,8 +404,8 @@ def moved_item(before: ItemRecord, event: ItemMoved, sequence: int, at: float) -
         case ItemStep.REFUSE:
             return replace(after, refusals=before.refusals + 1)
         case ItemStep.WRITE:
-            sequences = () if event.outcome is None or event.outcome.sequence is None else (event.outcome.sequence,)
-            return replace(after, admitted=(*before.admitted, *sequences))
+            admitted = event.outcome.admitted if event.outcome else ()
+            return replace(after, admitted=(*before.admitted, *admitted))
         case ItemStep.FAIL | ItemStep.REJECT | ItemStep.EXHAUST:
             return replace(after, failure=event.note, refusals=0)
         case _:

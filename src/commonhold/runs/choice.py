@@ -37,7 +37,9 @@ def waiting(turn: RunTurn) -> tuple[tuple[Waiting, ...], bool]:
     """Return why the items that are not accepted wait, and whether none of them can ever be taken."""
     open_ones = [each for each in turn.changed if each.state is ItemState.OPEN]
     stuck = _stuck(turn, [turn.tasks.tasks[each.task_id] for each in open_ones])
-    is_over = len(stuck) == len(open_ones) and not any(each.is_in_progress for each in turn.changed)
+    is_over = (
+        bool(turn.items) and len(stuck) == len(open_ones) and not any(each.is_in_progress for each in turn.changed)
+    )
     return tuple(_lines(turn, stuck)), is_over
 
 

@@ -55,6 +55,12 @@ def read_plan(content: bytes, wall: float) -> tuple[Task, ...]:
     return tuple(_task(each, number, target, wall) for number, each in enumerate(tasks, 1))
 
 
+def goal_of(content: bytes) -> str:
+    """Return the goal of a plan, as one line; empty if it names none. Raises InputError `PLAN_INVALID`."""
+    plan = _loaded(content)
+    return " ".join(_text(plan, "goal", "the plan").split()) if isinstance(plan, dict) else ""
+
+
 def _loaded(content: bytes) -> object:
     if len(content) > MOST_BYTES:
         raise _unreadable(f"it has more than {MOST_BYTES // 1_000_000} MB")

@@ -102,7 +102,7 @@ class Board(Table):
         return self.post(item, ItemStep.PROPOSE, candidate=EditCandidate(item.round, "{}"))
 
     def write(self, item: ItemRecord, sequence: int = 7) -> ItemRecord:
-        return self.post(self.propose(item), ItemStep.WRITE, outcome=CandidateOutcome(sequence=sequence))
+        return self.post(self.propose(item), ItemStep.WRITE, outcome=CandidateOutcome(admitted=(sequence,)))
 
     def refuse(self, item: ItemRecord, code: str, *keys: str) -> ItemRecord:
         return self.post(self.propose(item), ItemStep.REFUSE, outcome=CandidateOutcome(code, "why", keys))

@@ -1,0 +1,158 @@
+"""`commonhold run start`: carry out a plan or a goal, or go on with a run."""
+
+import time
+from functools import partial
+from typing import Final, TypedDict, Unpack
+
+import click
+
+from commonhold.api.wire import run_shapes
+from commonhold.api.wire.text import dumps
+from commonhold.cli import run_words
+from commonhold.cli.changeset_input import STDIN, read_stdin
+from commonhold.cli.command import Command, files
+from commonhold.cli.common_options import Given, common, start_of
+from commonhold.cli.exit_status import DONE, INTERRUPTED, REFUSED
+from commonhold.cli.opening import Place, opened
+from commonhold.cli.output import answer, complain, send
+from commonhold.cli.plan_input import plan_content
+from commonhold.client.opening import open_session
+from commonhold.kernel.errors import Code, UsageError
+from commonhold.kernel.refusals import Refusal
+from commonhold.kernel.run import RunState
+from commonhold.kernel.task import Task
+from commonhold.runs.answers import RunAnswer
+from commonhold.tasks.plans import duration, goal_of, read_plan
+
+MOST_EDITORS: Final = 200
+_DEADLINE: Final = "30m"
+_STATUS: Final = {RunState.COMPLETED: DONE, RunState.STOPPED: INTERRUPTED}
+
+
+class _Options(TypedDict):
+    resume: str | None
+    goal: str
+    editor: str | None
+    planner: str | None
+    recovery: str | None
+    validator: str | None
+    checks: tuple[str, ...]
+    editors: int
+    name: str
+    deadline: str
+    ttl_seconds: float
+
+
+@click.command(
+    "start",
+    cls=Command,
+    examples=(
+        "commonhold run plan.yaml --editors 3 --editor ./editor.py",
+        'commonhold run --goal "discounts in checkout" --planner ./planner.py --editor ./editor.py',
+        "commonhold run --resume r12 --editor ./editor.py",
+    ),
+)
+@click.argument("plan", required=False, shell_complete=files)
+@click.option("--resume", metavar="RUN", help="Go on with a run that was stopped, killed, or has failed.")
+@click.option("--goal", metavar="TEXT", default="", help="What is to be reached; the planner makes tasks of it.")
+@click.option("--editor", metavar="COMMAND", help="Makes the candidates: JSON in, JSON out.")
+@click.option("--planner", metavar="COMMAND", help="Makes a plan of the goal.")
+@click.option("--recovery", metavar="COMMAND", help="Makes lock plans of refusals; default: the rules of docs/runs.md.")
+@click.option("--validator", metavar="COMMAND", help="Judges each result; default: the checks of the task and the run.")
+@click.option("--check", "checks", metavar="COMMAND", multiple=True, help="Must pass after each item; may be repeated.")
+@click.option(
+    "--editors", metavar="N", type=click.IntRange(1, MOST_EDITORS), default=1, show_default=True, help="At a time."
+)
+@click.option("--as", "name", metavar="NAME", default="editor", show_default=True, help="Begins the editors' names.")
+@click.option("--deadline", metavar="DURATION", default=_DEADLINE, show_default=True, help="For each call of a role.")
+@click.option(
+    "--ttl",
+    "ttl_seconds",
+    metavar="SECONDS",
+    type=click.FloatRange(1, 3600),
+    default=15.0,
+    show_default=True,
+    help="How long the lease on the run outlives this process; claims live four times as long.",
+)
+@common
+@click.pass_obj
+def start(given: Given, *, plan: str | None, **options: Unpack[_Options]) -> int:
+    """Carry out PLAN, a YAML or JSON file (-: standard input), or a goal, or go on with a run.
+
+    On a terminal the run is shown as it goes; elsewhere each event is a line, with --json a JSON object. Ctrl-C stops
+    in order: editors end, claims are given back without counting an attempt. The exit code is 0 if the run is
+    completed, 1 if some items cannot go on or the run is refused, 130 if it was stopped.
+    """
+    _check(plan, options)
+    seconds = duration(options["deadline"])
+    if not seconds:
+        raise UsageError(Code.USAGE, f"{options['deadline']!r} cannot be read", hint="write a duration such as 30m")
+    with opened(given) as place:
+        begun = _resumed(place, options) if options["resume"] else _begun(place, plan, options)
+        if begun.outcome == "refused":
+            answer(given, begun, run_shapes.answer, lambda found: run_words.answer(found, given))
+            return REFUSED
+        found = _carried_out(given, place, begun, options, seconds)
+    if given.as_json:
+        send(dumps(run_shapes.answer(found), indent=0).encode() + b"\n")
+    else:
+        answer(given, found, run_shapes.answer, lambda found: run_words.answer(found, given))
+    return _STATUS.get(found.runs[0].run.state, REFUSED) if found.runs else REFUSED
+
+
+def _check(plan: str | None, options: _Options) -> None:
+    """Refuse options that do not say what to do."""
+    given = [bool(options["resume"]), plan is not None, bool(options["goal"] and options["planner"])]
+    if not any(given) or (options["resume"] and plan is not None):
+        raise UsageError(
+            Code.USAGE,
+            "a run needs a plan, a goal with a planner, or a run to resume",
+            hint="commonhold run plan.yaml --editor COMMAND; or: commonhold run --resume RUN --editor COMMAND",
+        )
+    if options["editor"] is None:
+        raise UsageError(
+            Code.USAGE,
+            "no editor was named, and none can be guessed",
+            hint="--editor COMMAND: it gets a request as JSON and prints a changeset; docs/runs.md shows both",
+        )
+
+
+def _begun(place: Place, plan: str | None, options: _Options) -> RunAnswer:
+    tasks: tuple[Task, ...] = ()
+    goal = options["goal"]
+    if plan is not None:
+        content = read_stdin("the plan") if plan == STDIN else plan_content(plan)
+        tasks = read_plan(content, time.time())
+        goal = goal or goal_of(content)
+    return place.hold.start_run(
+        *tasks, goal=goal, checks=options["checks"], editor=options["name"], ttl_seconds=options["ttl_seconds"]
+    )
+
+
+def _resumed(place: Place, options: _Options) -> RunAnswer:
+    """Resume a run, as soon as the lease of its former coordinator has ended."""
+    run = options["resume"] or ""
+    until = time.monotonic() + 10 * options["ttl_seconds"]
+    is_told = False
+    while True:
+        found = place.hold.resume_run(run, ttl_seconds=options["ttl_seconds"])
+        if found.code is not Refusal.RUN_TAKEN or found.retry_after_seconds is None or time.monotonic() >= until:
+            return found
+        if not is_told:
+            complain(f"waiting: {found.why}")
+            is_told = True
+        time.sleep(min(0.5, found.retry_after_seconds + 0.01))
+
+
+def _carried_out(given: Given, place: Place, begun: RunAnswer, options: _Options, seconds: float) -> RunAnswer:
+    # Loaded here: a plan that is refused needs no coordinator.
+    from commonhold.cli.run_roles import RoleCommands, roles_of  # noqa: PLC0415
+    from commonhold.cli.run_view import watched_run  # noqa: PLC0415
+    from commonhold.coordinator.driver import Coordinator, Pace  # noqa: PLC0415
+
+    folder, run = start_of(given), begun.runs[0].run
+    commands = RoleCommands(options["editor"] or "", options["planner"], options["recovery"], options["validator"])
+    pace = Pace(options["editors"], options["ttl_seconds"])
+    roles = roles_of(commands, place.hold.root, seconds)
+    coordinator = Coordinator(place.hold, lambda name: open_session(folder, agent=name, store=given.store), roles, pace)
+    return watched_run(given, place.hold, run, partial(coordinator.carry_out, run), coordinator.stop)

@@ -1,0 +1,139 @@
+"""Answers about runs, in words."""
+
+from collections import Counter
+from collections.abc import Iterator
+
+from commonhold.api.wire.run_shapes import total_usage
+from commonhold.cli import describe
+from commonhold.cli.common_options import Given
+from commonhold.cli.describe import quoted, when
+from commonhold.cli.next_call import next_lines
+from commonhold.cli.output import shown
+from commonhold.kernel.run import (
+    ItemMoved,
+    ItemState,
+    ItemStep,
+    RunMove,
+    RunMoved,
+    RunPlanned,
+    RunStarted,
+    RunState,
+    TokenUsage,
+)
+from commonhold.runs.answers import ItemView, RunAnswer, RunView
+
+_PAST = {
+    ItemStep.TAKE: "taken",
+    ItemStep.PROPOSE: "proposed",
+    ItemStep.REFUSE: "refused",
+    ItemStep.REPLAN: "planned anew",
+    ItemStep.WRITE: "written",
+    ItemStep.ACCEPT: "accepted",
+    ItemStep.REJECT: "rejected",
+    ItemStep.GIVE_BACK: "given back",
+    ItemStep.FAIL: "failed",
+    ItemStep.EXHAUST: "failed for good",
+    ItemStep.LAND: "landed elsewhere",
+    ItemStep.CANCEL: "cancelled",
+    ItemStep.REOPEN: "reopened",
+}
+_MOVED = {
+    RunMove.RESUME: "resumed",
+    RunMove.STOP: "stopped",
+    RunMove.COMPLETE: "completed",
+    RunMove.FAIL: "failed",
+    RunMove.CANCEL: "cancelled",
+}
+
+
+def listed(found: RunAnswer) -> Iterator[str]:
+    """Yield the runs, a line each."""
+    if not found.runs:
+        yield "no runs: `commonhold run PLAN` begins one, `commonhold run list --all` shows all"
+    for each in found.runs:
+        run = each.run
+        yield f"  {shown(run.id):6} {_state(each):12} {shown(run.run.goal) or '(no goal)'}  since {when(run.since)}"
+
+
+def _state(view: RunView) -> str:
+    is_left = view.run.state is RunState.RUNNING and not view.is_coordinated
+    return "interrupted" if is_left else view.run.state.value
+
+
+def answer(found: RunAnswer, given: Given) -> Iterator[str]:
+    """Yield the answer to a call that begins, resumes or ends runs."""
+    if found.code is not None:
+        yield f"refused [{found.code}]: {shown(found.why)}"
+    for each in found.runs:
+        yield from details(each)
+    yield from next_lines(found.next, given)
+
+
+def details(view: RunView) -> Iterator[str]:
+    """Yield a run and its items."""
+    run = view.run
+    yield f"{shown(run.id)} is {_state(view)}{quoted(run.run.goal)}{f' ({shown(run.note)})' if run.note else ''}"
+    counts = Counter(each.item.state.value for each in view.items)
+    if counts:
+        yield f"  {len(view.items)} items: {', '.join(f'{count} {name}' for name, count in counts.items())}"
+    width = max((len(each.item.task_id) for each in view.items), default=0)
+    for each in view.items:
+        title = shown(each.task.task.title)
+        yield f"  {shown(each.item.task_id):{width}}  {each.item.state.value:9}  {title}{_more(each)}"
+    spent = total_usage(view)
+    if spent != TokenUsage():
+        yield f"  used: {_usage(spent)}"
+    if run.state in (RunState.STOPPED, RunState.FAILED) or _state(view) == "interrupted":
+        yield f"next: commonhold run --resume {shown(run.id)} --editor COMMAND"
+
+
+def _more(view: ItemView) -> str:
+    item = view.item
+    told = []
+    if item.round > 1:
+        told.append(f"round {item.round}")
+    if item.state is ItemState.OPEN:
+        told.append(item.failure or view.why)
+    elif item.state in (ItemState.FAILED, ItemState.CANCELLED):
+        told.append(item.note)
+    elif item.is_in_progress and item.locks and item.locks.why:
+        told.append(f"{item.locks.locking.value}: {item.locks.why}")
+    if item.usage != TokenUsage():
+        told.append(_usage(item.usage))
+    words = "; ".join(shown(each) for each in told if each)
+    return f"  ({words})" if words else ""
+
+
+def _usage(found: TokenUsage) -> str:
+    cost = f", ${found.cost:.4f}" if found.cost else ""
+    return f"{found.tokens_in:,} tokens in, {found.tokens_out:,} out{cost}"
+
+
+def started(event: RunStarted) -> str:
+    """Tell of the beginning of a run."""
+    return f"{shown(event.run.id)}{quoted(event.run.goal)}"
+
+
+def planned(event: RunPlanned) -> str:
+    """Tell of new items."""
+    return f"{shown(event.run_id)}: {len(event.tasks)} items"
+
+
+def run_moved(event: RunMoved) -> str:
+    """Tell of a transition of a run."""
+    return f"{shown(event.run_id)} {_MOVED[event.move]}{quoted(event.note)}"
+
+
+def item_moved(event: ItemMoved) -> str:
+    """Tell of a step of an item."""
+    more = ""
+    if event.outcome is not None and event.outcome.code:
+        more = f" [{shown(event.outcome.code)}]{quoted(event.outcome.why)}"
+    elif event.step in (ItemStep.TAKE, ItemStep.REPLAN, ItemStep.GIVE_BACK) and event.locks is not None:
+        keys = " ".join(describe.key_of(key) for key in event.locks.keys)
+        more = f", {event.locks.locking.value}{f' on {keys}' if keys else ''}{quoted(event.locks.why)}"
+    elif event.outcome is not None and event.outcome.admitted:
+        more = f" as commit {', '.join(map(str, event.outcome.admitted))}"
+    elif event.note:
+        more = quoted(event.note)
+    return f"{shown(event.run_id)}.{shown(event.task_id)} {_PAST[event.step]} (round {event.round}){more}"

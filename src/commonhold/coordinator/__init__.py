@@ -1,0 +1,1 @@
+"""Carrying out runs: the roles, the editors at work, and the process that coordinates them."""

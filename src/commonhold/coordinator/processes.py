@@ -1,0 +1,108 @@
+"""Commands of roles: run in a process group of their own, within a deadline, and ended as one."""
+
+import os
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from tempfile import TemporaryFile
+from typing import IO, Final
+
+from commonhold.coordinator.roles import Stop
+
+GRACE_SECONDS: Final = 5.0
+"""How long a command that must end has between SIGTERM and SIGKILL."""
+MOST_OUTPUT: Final = 16_000_000
+_TAIL: Final = 4_000
+_PAUSE_SECONDS: Final = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """A command that has ended: its exit status, or None if it was ended, and `why`; its output, and both tails."""
+
+    status: int | None
+    output: bytes
+    tail: str
+    why: str = ""
+
+
+def run_command(
+    words: Sequence[str], root: str, env: Mapping[str, str], given: bytes, seconds: float, stop: Stop
+) -> Ended:
+    """Run a command in the folder `root` with `given` on its standard input, for at most so many seconds.
+
+    `env` is added to the environment. When `stop` is set, or the time is up, its process group gets SIGTERM, and
+    SIGKILL after `GRACE_SECONDS`. A command that cannot be started has the status 127.
+    """
+    with TemporaryFile() as output, TemporaryFile() as errors:
+        try:
+            process = subprocess.Popen(  # noqa: S603 - running it is the purpose of this function
+                words,
+                cwd=root,
+                env={**os.environ, **env},
+                stdin=subprocess.PIPE,
+                stdout=output,
+                stderr=errors,
+                start_new_session=True,
+            )
+        except OSError as fault:
+            return Ended(127, b"", f"{words[0]}: {fault.strerror}")
+        feeding = threading.Thread(target=_feed, args=(process, given), daemon=True)
+        feeding.start()
+        try:
+            why = _wait(process, seconds, stop)
+        finally:
+            # What the command has started ends with it.
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+            feeding.join()
+        status = None if why else process.returncode
+        return Ended(status, _read(output, MOST_OUTPUT), _tails(output, errors), why)
+
+
+def _feed(process: "subprocess.Popen[bytes]", given: bytes) -> None:
+    with suppress(OSError):  # it need not read its input
+        if process.stdin is not None:
+            process.stdin.write(given)
+            process.stdin.close()
+
+
+def _wait(process: "subprocess.Popen[bytes]", seconds: float, stop: Stop) -> str:
+    """Wait for the end; return why the command was ended, or nothing if it has ended by itself."""
+    until = time.monotonic() + seconds
+    while not _has_ended(process.pid):
+        if stop.is_set() or time.monotonic() >= until:
+            why = "it was stopped" if stop.is_set() else f"it did not end within {seconds:g} seconds"
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(process.pid, signal.SIGTERM)
+            last = time.monotonic() + GRACE_SECONDS
+            while not _has_ended(process.pid) and time.monotonic() < last:
+                time.sleep(_PAUSE_SECONDS)
+            return why
+        stop.wait(_PAUSE_SECONDS)
+    return ""
+
+
+def _has_ended(pid: int) -> bool:
+    """Whether a child has ended. It is not reaped yet, so that its group cannot be another's."""
+    return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+
+
+def _read(file: IO[bytes], most: int) -> bytes:
+    file.seek(0)
+    return file.read(most)
+
+
+def _tails(*files: IO[bytes]) -> str:
+    """Return the ends of what was printed, as text."""
+    texts = []
+    for file in files:
+        size = file.seek(0, os.SEEK_END)
+        file.seek(max(0, size - _TAIL))
+        texts.append(file.read(_TAIL).decode("utf-8", "replace").strip())
+    return "\n".join(filter(None, texts))
