@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from commonhold.kernel.ports import Registry
 from commonhold.leases.registry import TableRegistry
+from commonhold.runs.queue import RunQueue
 from commonhold.stores.memory.store import MemoryStore
 from commonhold.stores.postgres import open_postgres
 from commonhold.stores.postgres.tables import PostgresTables
@@ -26,6 +27,9 @@ class MemoryRig:
 
     def queue(self) -> TaskQueue:
         return TaskQueue(self.store, self.clock)
+
+    def runs(self) -> RunQueue:
+        return RunQueue(self.store, self.clock)
 
     def advance(self, seconds: float) -> None:
         self.clock.advance(seconds)
@@ -49,6 +53,10 @@ class SqliteRig:
     def queue(self) -> TaskQueue:
         self.stores.append(SqliteStore(self.folder, synchronous="OFF"))
         return TaskQueue(self.stores[-1], self.clock)
+
+    def runs(self) -> RunQueue:
+        self.stores.append(SqliteStore(self.folder, synchronous="OFF"))
+        return RunQueue(self.stores[-1], self.clock)
 
     def advance(self, seconds: float) -> None:
         self.clock.advance(seconds)
@@ -100,6 +108,10 @@ class PostgresTaskRig:
     def queue(self) -> TaskQueue:
         self.tables.append(open_postgres(self.url, self.namespace, skew=lambda: self.skew))
         return TaskQueue(self.tables[-1], self.tables[-1])
+
+    def runs(self) -> RunQueue:
+        self.tables.append(open_postgres(self.url, self.namespace, skew=lambda: self.skew))
+        return RunQueue(self.tables[-1], self.tables[-1])
 
     def advance(self, seconds: float) -> None:
         self.skew += seconds

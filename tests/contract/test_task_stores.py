@@ -9,6 +9,7 @@ import pytest
 from tests.contract.rigs import MemoryRig, PostgresTaskRig, SqliteRig
 from tests.services.postgres_server import Database
 
+from commonhold.runs.queue import RunQueue
 from commonhold.stores.sqlite.mirror import MirroredStore
 from commonhold.tasks.queue import TaskQueue
 from commonhold.testing import FakeClock
@@ -25,6 +26,9 @@ class MirroredRig:
 
     def queue(self) -> TaskQueue:
         return TaskQueue(self.store, self.clock)
+
+    def runs(self) -> RunQueue:
+        return RunQueue(self.store, self.clock)
 
     def advance(self, seconds: float) -> None:
         self.clock.advance(seconds)

@@ -12,7 +12,7 @@
             yield MyRig()  # see Rig: an empty namespace, and a way to move its clock
 
 A registry whose `together` is a real transaction is also a `TransactionConformance`. A store of tasks is a
-`TaskConformance`, whose rig is a TaskRig.
+`TaskConformance`, whose rig is a TaskRig; one of runs as well is a `RunConformance`, whose rig is a RunRig.
 """
 
 from commonhold.testing.conformance.circles import CircleConformance
@@ -23,13 +23,22 @@ from commonhold.testing.conformance.once import OnceConformance
 from commonhold.testing.conformance.records import RecordConformance
 from commonhold.testing.conformance.requests import RequestConformance
 from commonhold.testing.conformance.rig import Rig
+from commonhold.testing.conformance.runs import RunConformance, RunRig
 from commonhold.testing.conformance.slots import SlotConformance
 from commonhold.testing.conformance.tasks import TaskConformance, TaskRig
 from commonhold.testing.conformance.transactions import TransactionConformance
 from commonhold.testing.conformance.values import ValueConformance
 from commonhold.testing.conformance.works import WorkConformance
 
-__all__ = ["RegistryConformance", "Rig", "TaskConformance", "TaskRig", "TransactionConformance"]
+__all__ = [
+    "RegistryConformance",
+    "Rig",
+    "RunConformance",
+    "RunRig",
+    "TaskConformance",
+    "TaskRig",
+    "TransactionConformance",
+]
 
 
 class RegistryConformance(

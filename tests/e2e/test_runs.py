@@ -1,0 +1,299 @@
+"""Runs over the command line, in real repositories with real commands as roles: stopped, killed, and resumed."""
+
+import json
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+from tests.e2e.cli_driver import Call, git, start
+from tests.patience import until
+
+import commonhold
+from commonhold import ItemState, ItemStep
+from commonhold.kernel.projection import State, fold
+from commonhold.kernel.run import ItemMoved, RunState
+from commonhold.kernel.task import Move, TaskMoved
+
+pytestmark = pytest.mark.slow
+
+LONG = 300.0
+EDITOR = f"{sys.executable} {Path(__file__).with_name('run_roles.py')}"
+BILLING = '''"""Prices."""
+
+
+def charge(amount):
+    return amount
+
+
+def apply_discount(order):
+    return charge(order["amount"])
+'''
+STORY = """
+goal: "discounts in checkout"
+tasks:
+  - id: price
+    title: "discount parameter on charge()"
+    intent: "charge() takes a discount in percent"
+    keys: [billing.py#charge]
+    checks: ["python3 -c 'import billing; assert billing.apply_discount(dict(amount=100, discount=10)) == 90'"]
+"""
+RULES_OF_STORY = {
+    "price": {
+        "replace": [
+            ["def charge(amount):", "def charge(amount, discount):"],
+            ["return amount\n", "return amount * (100 - discount) // 100\n"],
+            ['charge(order["amount"])', 'charge(order["amount"], order["discount"])'],
+        ]
+    }
+}
+
+
+def add_file(root: Path, name: str, text: str) -> None:
+    (root / name).write_text(text, encoding="utf-8")
+    git(root, "add", "--all")
+    git(root, "commit", "--quiet", "--message", f"add {name}")
+
+
+def obey(root: Path, tasks: dict[str, Any], **more: Any) -> None:
+    (root.parent / "rules.json").write_text(json.dumps({"tasks": tasks, **more}), encoding="utf-8")
+
+
+def calls(root: Path) -> list[dict[str, Any]]:
+    log = root.parent / "calls.log"
+    return [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()] if log.exists() else []
+
+
+def lines(out: bytes) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in out.splitlines()]
+
+
+def folded(root: Path) -> State:
+    """The state that the whole log explains, which must be what the store has."""
+    with commonhold.open(str(root)) as hold:
+        log = hold.log(after=0, limit=100_000)
+        shown = hold.runs(*[each.run.id for each in hold.runs(all_states=True).runs])
+    state = fold(log)
+    assert [each.run for each in shown.runs] == list(state.runs.values())
+    assert [item.item for run in shown.runs for item in run.items] == list(state.run_items.values())
+    return state
+
+
+def moves(root: Path) -> list[ItemMoved]:
+    with commonhold.open(str(root)) as hold:
+        return [each.event for each in hold.log(after=0, limit=100_000) if isinstance(each.event, ItemMoved)]
+
+
+def test_the_story_of_a_parameter_and_an_additional_lock(root: Path, run: Call) -> None:
+    add_file(root, "billing.py", BILLING)
+    obey(root, RULES_OF_STORY)
+    (root.parent / "plan.yaml").write_text(STORY, encoding="utf-8")
+    found = run("run", "../plan.yaml", "--editor", EDITOR, "--json")
+    assert found.status == 0, found.err
+    *events, answer = lines(found.out)
+    assert answer["runs"][0]["state"] == "completed"
+    steps = [each["event"]["step"] for each in events if each["kind"] == "item_moved"]
+    assert steps == ["take", "propose", "refuse", "replan", "propose", "write", "accept"]
+    refused = next(each["event"]["outcome"] for each in events if each["event"].get("step") == "refuse")
+    assert (refused["code"], refused["keys"]) == ("REQUIRE_ADDITIONAL_LOCKS", ["file:billing.py#apply_discount"])
+    replanned = next(each["event"]["locks"] for each in events if each["event"].get("step") == "replan")
+    assert replanned["locking"] == "leased"
+    assert replanned["keys"] == ["file:billing.py#charge", "file:billing.py#apply_discount"]
+    first, second = calls(root)
+    assert (first["refusal"], second["refusal"]["code"]) == (None, "REQUIRE_ADDITIONAL_LOCKS")
+    assert 'charge(order["amount"], order["discount"])' in (root / "billing.py").read_text(encoding="utf-8")
+    state = folded(root)
+    assert {each.state.value for each in state.tasks.values()} == {"landed"}
+    assert state.leases == {}
+    (item,) = state.run_items.values()
+    assert (item.usage.tokens_in, item.repair_usage.tokens_in) == (200, 100)
+    assert run("run", "list").text.startswith("no runs")
+    assert "completed" in run("run", "list", "--all").text
+    assert "used: 200 tokens in, 20 out, $0.0200" in run("run", "show", answer["runs"][0]["id"]).text
+
+
+def test_a_changed_region_gets_a_new_candidate_and_the_old_one_is_never_sent_again(root: Path, run: Call) -> None:
+    meanwhile = (root / "a.py").read_text(encoding="utf-8").replace("one() * value", "one() * value * 2")
+    obey(root, {"grow": {"replace": [["one() * value", "one() + value"]]}}, meanwhile=["a.py", meanwhile])
+    plan = b'[{"id": "grow", "title": "plus", "keys": ["a.py#two"]}]'
+    found = run("run", "-", "--editor", EDITOR, "--json", stdin=plan)
+    assert found.status == 0, found.err
+    assert "one() + value * 2" in (root / "a.py").read_text(encoding="utf-8")
+    proposed = [each.candidate.changeset for each in moves(root) if each.candidate is not None]
+    assert len(proposed) == len(set(proposed)) == 2
+    refused = [each.outcome.code for each in moves(root) if each.step is ItemStep.REFUSE and each.outcome]
+    assert refused == ["REGION_CHANGED"]
+
+
+def test_a_failed_check_reopens_the_item_and_the_next_editor_is_given_the_failure(root: Path, run: Call) -> None:
+    obey(root, {"grow": {"replace": [["return os.sep", "return 'wrong'"]], "until_failure": ["wrong", "right"]}})
+    plan = b'[{"id": "grow", "title": "right", "keys": ["a.py#one"], "checks": ["grep -q right a.py"]}]'
+    rules = json.loads((root.parent / "rules.json").read_text(encoding="utf-8"))
+    rules["tasks"]["grow"]["replace"].append(["return 'wrong'", "return 'wrong' "])
+    (root.parent / "rules.json").write_text(json.dumps(rules), encoding="utf-8")
+    found = run("run", "-", "--editor", EDITOR, "--json", stdin=plan)
+    assert found.status == 0, found.err
+    assert [each["failure"][:34] for each in calls(root)] == ["", "the check `grep -q right a.py` fai"]
+    assert "return 'right'" in (root / "a.py").read_text(encoding="utf-8")
+    assert [each.event.move for each in _task_moves(root)] == [
+        Move.CLAIM,
+        Move.RETURN,
+        Move.CLAIM,
+        Move.FINISH,
+        Move.LAND,
+    ]
+
+
+def _task_moves(root: Path) -> list[Any]:
+    with commonhold.open(str(root)) as hold:
+        return [each for each in hold.log(after=0, limit=100_000) if isinstance(each.event, TaskMoved)]
+
+
+def test_an_editor_that_cannot_fails_the_item_at_its_cap_and_those_that_need_it(root: Path, run: Call) -> None:
+    obey(root, {"a": {"fail": "too hard"}, "b": {"unchanged": "-"}, "c": {"create": [["new.py", "x = 1\n"]]}})
+    plan = b"""[{"id": "a", "title": "a", "attempts": 2}, {"id": "b", "title": "b", "needs": ["a"]},
+                {"id": "c", "title": "c", "keys": ["new.py"]}]"""
+    found = run("run", "-", "--editor", EDITOR, "--editors", "2", stdin=plan)
+    assert found.status == 1
+    assert "too hard (attempt 2 of 2)" in found.text
+    assert (root / "new.py").read_text(encoding="utf-8") == "x = 1\n"
+    state = folded(root)
+    assert {each.task_id: each.state for each in state.run_items.values()} == {
+        "a": ItemState.FAILED,
+        "b": ItemState.OPEN,
+        "c": ItemState.ACCEPTED,
+    }
+    (name,) = state.runs
+    assert run("task", "reopen", "a", "--reason", "it is easy now").status == 0
+    obey(root, {"a": {"unchanged": "nothing to do"}, "b": {"unchanged": "-"}})
+    assert run("run", "--resume", name, "--editor", EDITOR).status == 0
+    assert folded(root).runs[name].state is RunState.COMPLETED
+
+
+def test_a_planner_makes_the_items_of_a_goal(root: Path, run: Call) -> None:
+    (root.parent / "planned.json").write_text("nonsense", encoding="utf-8")
+    obey(root, {"a": {"unchanged": "it is so already"}})
+    wanted = ("run", "--goal", "all is well", "--planner", EDITOR, "--editor", EDITOR)
+    failed = run(*wanted)
+    assert failed.status == 3
+    assert "ROLE_FAILED" in failed.err
+    assert "commonhold run --resume" in failed.err
+    planned = {"tasks": [{"id": "a", "title": "a"}], "usage": {"tokens_in": 7, "tokens_out": 3, "cost": 0.5}}
+    (root.parent / "planned.json").write_text(json.dumps(planned), encoding="utf-8")
+    (name,) = folded(root).runs
+    assert run("run", "--resume", name, "--planner", EDITOR, "--editor", EDITOR).status == 0
+    assert folded(root).runs[name].usage == commonhold.TokenUsage(7, 3, 0.5)
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "said"),
+    [
+        (("run", "start"), 2, "a run needs a plan"),
+        (("run", "-"), 2, "no editor was named"),
+        (("run", "nowhere.yaml", "--editor", "true"), 3, "there is no file 'nowhere.yaml'"),
+        (("run", "--resume", "r99", "--editor", "true"), 3, "there is no run 'r99'"),
+        (("run", "show", "r99"), 3, "there is no run 'r99'"),
+        (("run", "cancel", "r99", "--note", "x"), 3, "there is no run 'r99'"),
+        (("run", "-", "--editor", "true", "--deadline", "soon"), 2, "'soon' cannot be read"),
+        (("run", "-", "--editor", "true", "--editors", "0"), 2, "0 is not in the range"),
+        (("run", "-", "--editor", "true", "--as", "a b"), 2, "cannot name the editors"),
+    ],
+)
+def test_bad_input_begins_nothing(root: Path, run: Call, words: tuple[str, ...], status: int, said: str) -> None:
+    found = run(*words, stdin=b'[{"id": "a", "title": "a"}]')
+    assert found.status == status
+    assert said in found.err
+    assert folded(root).runs == {}
+
+
+def test_a_plan_is_not_begun_twice_and_a_run_can_be_given_up(root: Path, run: Call) -> None:
+    obey(root, {"a": {"unchanged": "-"}}, seconds=30)
+    (root / "plan.json").write_text('[{"id": "a", "title": "a"}]', encoding="utf-8")
+    first = start("run", "plan.json", "--editor", EDITOR, cwd=root)
+    until(lambda: calls(root))
+    (name,) = folded(root).runs
+    refused = run("run", "plan.json", "--editor", EDITOR)
+    assert refused.status == 1
+    assert name in refused.text
+    assert run("run", "cancel", name, "--note", "wrong plan").status == 0
+    first.communicate(timeout=LONG)
+    assert first.returncode == 1
+    state = folded(root)
+    assert state.runs[name].state is RunState.CANCELLED
+    assert (state.leases, state.tasks["a"].tries) == ({}, 0)
+
+
+def _plan_of_five(root: Path, seconds: float) -> Path:
+    """Five functions in two files; editing one of them twice would show."""
+    for name in ("one.py", "two.py"):
+        functions = [f"def f{number}():\n    return 0\n" for number in range(3)]
+        add_file(root, name, "\n\n".join(functions))
+    tasks = [{"id": f"t{place}-x", "title": "add", "keys": [key]} for place, key in enumerate(_keys())]
+    tasks[-1]["needs"] = ["t0-x"]
+    obey(root, {each["id"]: {"replace": [["return 0", "return 0 + 1"]]} for each in tasks}, seconds=seconds)
+    plan = root.parent / "plan.json"
+    plan.write_text(json.dumps({"tasks": tasks}), encoding="utf-8")
+    return plan
+
+
+def _keys() -> list[str]:
+    return [*(f"one.py#f{number}" for number in range(3)), *(f"two.py#f{number}" for number in range(2))]
+
+
+def _is_edited_once(root: Path) -> bool:
+    texts = [(root / name).read_text(encoding="utf-8") for name in ("one.py", "two.py")]
+    return [text.count("0 + 1") for text in texts] == [3, 2] and not any("1 + 1" in text for text in texts)
+
+
+def test_ctrl_c_gives_all_back_and_a_resumed_run_goes_on(root: Path) -> None:
+    plan = _plan_of_five(root, seconds=1.0)
+    first = start("run", str(plan), "--editor", EDITOR, "--editors", "2", "--ttl", "5", cwd=root)
+    until(lambda: any(each.step is ItemStep.ACCEPT for each in moves(root)))
+    first.send_signal(signal.SIGINT)
+    _, err = first.communicate(timeout=LONG)
+    assert first.returncode == 130, err
+    assert b"stopping" in err
+    state = folded(root)
+    (name,) = state.runs
+    assert state.runs[name].state is RunState.STOPPED
+    assert state.leases == {}
+    assert all(each.tries == 0 for each in state.tasks.values() if each.state.value == "open")
+    done = {each.task_id for each in moves(root) if each.step is ItemStep.ACCEPT}
+    again = start("run", "--resume", name, "--editor", EDITOR, "--editors", "2", cwd=root)
+    again.communicate(timeout=LONG)
+    assert again.returncode == 0
+    assert _is_edited_once(root)
+    state = folded(root)
+    assert state.runs[name].state is RunState.COMPLETED
+    assert all(each.attempt == 1 for each in state.tasks.values() if each.id in done)
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_a_run_that_is_killed_again_and_again_loses_nothing_and_does_nothing_twice(root: Path, seed: int) -> None:
+    random = Random(seed)
+    plan = _plan_of_five(root, seconds=0.2)
+    words = [str(plan)]
+    kills = 0
+    while True:
+        process = start("run", *words, "--editor", EDITOR, "--editors", "2", "--ttl", "2", cwd=root)
+        try:
+            said = process.communicate(timeout=random.uniform(1.0, 4.0) if kills < 5 else LONG)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.communicate()
+            kills += 1
+        else:
+            assert process.returncode == 0, said
+            break
+        runs = list(folded(root).runs)
+        words = ["--resume", runs[0]] if runs else [str(plan)]
+    assert kills
+    state = folded(root)
+    assert [each.state for each in state.runs.values()] == [RunState.COMPLETED]
+    assert _is_edited_once(root)
+    landed = [each.event.task_id for each in _task_moves(root) if each.event.move is Move.LAND]
+    assert sorted(landed) == sorted(state.tasks)
+    assert state.leases == {}
