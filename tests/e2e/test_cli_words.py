@@ -224,8 +224,9 @@ NOT_RUN = ("mcp", "demo", "daemon")
 NOT_PASTED = (
     *("--follow", "--watch", "claim keep", "planner |"),
     *("task done", "task fail", "task refuse", "task cancel", "task reopen", "task unchanged"),
+    *("run --resume", "run show", "run cancel"),
 )
-"""Examples that go on, or that need a program, a fence or a task's state which no preparation can know."""
+"""Examples that go on, or that need a program, a fence, a run or a task's state which no preparation can know."""
 LEASE = "lease-b57a98944c10b25e"
 
 
@@ -285,6 +286,15 @@ def write_work(root: Path, run: Call) -> None:
     assert run("log", "--limit", "1", "--json").json["events"][0]["sequence"] == 12
 
 
+def write_roles(root: Path) -> None:
+    """Write the plan, the editor and the planner that the examples of runs name."""
+    (root / "plan.yaml").write_text('[{"id": "price", "title": "price"}]', encoding="utf-8")
+    answers = {"editor.py": '{"unchanged": "it is so"}', "planner.py": '{"tasks": [{"id": "docs", "title": "docs"}]}'}
+    for file, answer in answers.items():
+        (root / file).write_text(f"#!/bin/sh\necho '{answer}'\n", encoding="utf-8")
+        (root / file).chmod(0o755)
+
+
 def prepare(name: str, root: Path, run: Call, lease: str) -> None:
     """Prepare what the examples of one command need beside the rest; `lease` is on `src/prices.py`."""
     if name == "review":
@@ -305,6 +315,8 @@ def prepare(name: str, root: Path, run: Call, lease: str) -> None:
         write_plan(root)
     if name in ("undo", "explain"):
         write_work(root, run)
+    if name == "run":
+        write_roles(root)
     if name == "adopt":
         total = ("--key", "src/prices.py#total", "--base", base_of(run, "src/prices.py#total"))
         ended = ("--agent", "claude:8c1f7a2e-1111-4111-8111-111111111111")

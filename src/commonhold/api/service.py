@@ -338,7 +338,7 @@ class Service:
         """
         return self._uses.tasks.list(self._agent or texts.NOBODY, ids, is_all=all_states)
 
-    @Operation(once=True, command="run")
+    @Operation(once=True, command="run start")
     def start_run(
         self,
         *tasks: terms.Task,
@@ -368,7 +368,7 @@ class Service:
         """Add tasks to a run, with what the call of its planner has used. Raises as `start_run`."""
         return self._uses.runs.plan(self.holder, run, tasks, fence, usage, request_id)
 
-    @Operation(once=True, command="run")
+    @Operation(once=True, command="run start")
     def resume_run(
         self, run: str, *, ttl_seconds: float | None = None, request_id: str | None = None
     ) -> terms.RunAnswer:

@@ -1,0 +1,57 @@
+"""Commands of roles: what they are given, how they end, and that nothing of them is left."""
+
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+from tests.patience import until
+
+from commonhold.coordinator.processes import Ended, run_command
+
+pytestmark = pytest.mark.slow
+
+
+def run(
+    line: str, folder: Path, given: bytes = b"", seconds: float = 60.0, stop: threading.Event | None = None
+) -> Ended:
+    return run_command(("/bin/sh", "-c", line), str(folder), {"NAME": "ann"}, given, seconds, stop or threading.Event())
+
+
+def test_a_command_reads_its_input_and_its_environment_in_its_folder(tmp_path: Path) -> None:
+    ended = run('cat; echo " $NAME $PWD"; echo careful >&2', tmp_path, b"hello")
+    assert (ended.status, ended.output.decode()) == (0, f"hello ann {tmp_path}\n")
+    assert ended.tail.endswith("careful")
+
+
+def test_a_command_need_not_read_a_long_input(tmp_path: Path) -> None:
+    assert run("exit 3", tmp_path, b"x" * 1_000_000).status == 3
+
+
+def test_a_command_that_does_not_exist_has_failed(tmp_path: Path) -> None:
+    ended = run_command(("./nowhere",), str(tmp_path), {}, b"", 60.0, threading.Event())
+    assert (ended.status, ended.tail) == (127, "./nowhere: No such file or directory")
+
+
+def test_what_a_command_has_started_ends_with_it(tmp_path: Path) -> None:
+    ended = run(f"{sys.executable} -c 'import time; time.sleep(600)' & echo $!", tmp_path)
+    until(lambda: not Path(f"/proc/{int(ended.output)}").exists() or _is_zombie(int(ended.output)))
+
+
+def _is_zombie(pid: int) -> bool:
+    try:
+        return ") Z" in Path(f"/proc/{pid}/stat").read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return True
+
+
+def test_a_command_is_ended_when_its_time_is_up(tmp_path: Path) -> None:
+    ended = run("echo begun; exec sleep 600", tmp_path, seconds=0.3)
+    assert (ended.status, ended.output, ended.why) == (None, b"begun\n", "it did not end within 0.3 seconds")
+
+
+def test_a_command_is_ended_at_the_sign_to_stop(tmp_path: Path) -> None:
+    stop = threading.Event()
+    stop.set()
+    ended = run("exec sleep 600", tmp_path, stop=stop)
+    assert (ended.status, ended.why) == (None, "it was stopped")
