@@ -4,13 +4,14 @@ import json
 import signal
 import subprocess
 import sys
+import time
+from collections.abc import Callable
 from pathlib import Path
 from random import Random
 from typing import Any
 
 import pytest
 from tests.e2e.cli_driver import Call, git, start
-from tests.patience import until
 
 import commonhold
 from commonhold import ItemState, ItemStep
@@ -21,6 +22,7 @@ from commonhold.kernel.task import Move, TaskMoved
 pytestmark = pytest.mark.slow
 
 LONG = 300.0
+MOST_KILLS = 5
 EDITOR = f"{sys.executable} {Path(__file__).with_name('run_roles.py')}"
 BILLING = '''"""Prices."""
 
@@ -209,11 +211,19 @@ def test_bad_input_begins_nothing(root: Path, run: Call, words: tuple[str, ...],
     assert folded(root).runs == {}
 
 
+def _wait_for(process: subprocess.Popen[bytes], is_so: Callable[[], object]) -> None:
+    """Wait until something is so, or until the process has ended."""
+    end = time.monotonic() + LONG
+    while process.poll() is None and not is_so():
+        assert time.monotonic() < end, "the run does not go on"
+        time.sleep(0.05)
+
+
 def test_a_plan_is_not_begun_twice_and_a_run_can_be_given_up(root: Path, run: Call) -> None:
     obey(root, {"a": {"unchanged": "-"}}, seconds=30)
     (root / "plan.json").write_text('[{"id": "a", "title": "a"}]', encoding="utf-8")
     first = start("run", "plan.json", "--editor", EDITOR, cwd=root)
-    until(lambda: calls(root))
+    _wait_for(first, lambda: calls(root))
     (name,) = folded(root).runs
     refused = run("run", "plan.json", "--editor", EDITOR)
     assert refused.status == 1
@@ -251,7 +261,7 @@ def _is_edited_once(root: Path) -> bool:
 def test_ctrl_c_gives_all_back_and_a_resumed_run_goes_on(root: Path) -> None:
     plan = _plan_of_five(root, seconds=1.0)
     first = start("run", str(plan), "--editor", EDITOR, "--editors", "2", "--ttl", "5", cwd=root)
-    until(lambda: any(each.step is ItemStep.ACCEPT for each in moves(root)))
+    _wait_for(first, lambda: any(each.step is ItemStep.ACCEPT for each in moves(root)))
     first.send_signal(signal.SIGINT)
     _, err = first.communicate(timeout=LONG)
     assert first.returncode == 130, err
@@ -279,17 +289,18 @@ def test_a_run_that_is_killed_again_and_again_loses_nothing_and_does_nothing_twi
     kills = 0
     while True:
         process = start("run", *words, "--editor", EDITOR, "--editors", "2", "--ttl", "2", cwd=root)
-        try:
-            said = process.communicate(timeout=random.uniform(1.0, 4.0) if kills < 5 else LONG)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.communicate()
-            kills += 1
-        else:
+        steps = len(moves(root)) + random.randint(1, 6)
+        if kills < MOST_KILLS:
+            _wait_for(process, lambda: len(moves(root)) >= steps)  # noqa: B023 - called at once
+            time.sleep(random.uniform(0.0, 0.1))  # between two steps
+        if kills == MOST_KILLS or process.poll() is not None:
+            said = process.communicate(timeout=LONG)
             assert process.returncode == 0, said
             break
-        runs = list(folded(root).runs)
-        words = ["--resume", runs[0]] if runs else [str(plan)]
+        process.kill()
+        process.communicate()
+        kills += 1
+        words = ["--resume", *folded(root).runs]
     assert kills
     state = folded(root)
     assert [each.state for each in state.runs.values()] == [RunState.COMPLETED]

@@ -8,6 +8,7 @@ the candidate's name as request id: whoever commits it again gets the first answ
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
@@ -40,7 +41,9 @@ if TYPE_CHECKING:
     from commonhold.kernel.answers import CommitAnswer, RegionText
     from commonhold.kernel.changeset import Changeset
 
-WAIT_SLICE_SECONDS: Final = 2.0
+LOOK_SECONDS: Final = 0.25
+PLACE_SECONDS: Final = 15.0
+"""How long a place in line outlives an editor that has died."""
 LOCK_PATIENCE_SECONDS: Final = 600.0
 """How long an editor waits for the leases of its lock plan."""
 
@@ -132,24 +135,25 @@ class ItemWork:
         """
         if locks.locking is Locking.OPTIMISTIC or not locks.keys:
             return ()
-        ticket, waited = f"{item.session}.{item.last}", 0.0
+        ticket, until = f"{item.session}.{item.last}", time.monotonic() + LOCK_PATIENCE_SECONDS
         while not self._around.stop.is_set():
             answer = self._session.acquire(
                 *locks.keys,
                 task=one_line(f"{item.task_id}: {item.intent}"),
                 ttl_seconds=self._around.claim_ttl,
-                wait_seconds=WAIT_SLICE_SECONDS,
                 ticket=ticket,
+                patience_seconds=PLACE_SECONDS,
             )
             if answer.lease is not None:
                 self._around.keeper.keep(self._session, answer.lease.id, self._around.claim_ttl)
                 return (LeaseRef(answer.lease.id, answer.lease.fence),)
-            waited += WAIT_SLICE_SECONDS
-            if waited >= LOCK_PATIENCE_SECONDS:
+            if answer.outcome == "denied" or time.monotonic() >= until:
+                self._session.release(ticket)
                 holders = ", ".join(sorted({each.holder for each in answer.conflicts}))
-                why = f"{holders} did not release the keys within {LOCK_PATIENCE_SECONDS:g} seconds"
+                why = f"the keys of its lock plan were not released by {holders or 'others'}"
                 return CandidateOutcome(answer.code or Refusal.LOCK_CONFLICT, one_line(why), locks.keys)
-            ticket = f"{item.session}.{item.last}.{waited:g}"  # the place in line was given up with its ticket
+            self._around.stop.wait(LOOK_SECONDS)
+        self._session.release(ticket)
         return ()
 
     def _read(self, locks: LockPlan) -> tuple[tuple[RegionText, ...], tuple[str, ...]]:
