@@ -98,7 +98,7 @@ ERRORS: Final[Mapping[Code, Explanation]] = {
     Code.RUN_UNKNOWN: E("There is no run of that name.", "`commonhold run list --all` shows every run."),
     Code.ROLE_FAILED: E(
         "The command of a role (such as a planner) failed, took too long, or printed something else than its JSON.",
-        "Fix the command as the message says; docs/runs.md shows what it is given and what it must print.",
+        "Fix the command as the message says; docs/runs.md shows the requests and the answers.",
     ),
     Code.CONFIG_INVALID: E("The settings cannot be used.", "Fix commonhold.toml, or the table in pyproject.toml."),
     Code.REPOSITORY_BARE: E("This is a bare repository: it has no files.", "Work in a working tree of it."),

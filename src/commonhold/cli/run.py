@@ -56,7 +56,7 @@ def command() -> None:
 
     Each task becomes a work item. An editor makes a candidate for it, Commonhold commits or refuses it, a refusal
     becomes a new lock plan, and a validator runs the checks. All of it stands in the log, so that a run can be stopped,
-    or killed, and resumed. docs/runs.md shows what the commands of the roles are given, and what they print.
+    or killed, and resumed. docs/runs.md shows the requests to the commands of the roles, and their answers.
     """
 
 
@@ -77,7 +77,7 @@ def _list(given: Given, *, all_states: bool) -> int:
 @common
 @click.pass_obj
 def _show(given: Given, run: str) -> int:
-    """Show RUN with its items: how far each is, what it waits for, and what it has used."""
+    """Show RUN with its items: the state of each, the reason why it waits, and its usage."""
     with opened(given) as place:
         found = place.hold.runs(run)
     answer(given, found, run_shapes.answer, lambda found: run_words.answer(found, given))

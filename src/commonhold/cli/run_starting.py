@@ -54,7 +54,7 @@ class _Options(TypedDict):
 )
 @click.argument("plan", required=False, shell_complete=files)
 @click.option("--resume", metavar="RUN", help="Go on with a run that was stopped, killed, or has failed.")
-@click.option("--goal", metavar="TEXT", default="", help="What is to be reached; the planner makes tasks of it.")
+@click.option("--goal", metavar="TEXT", default="", help="The goal, of which the planner makes tasks.")
 @click.option("--editor", metavar="COMMAND", help="Makes the candidates: JSON in, JSON out.")
 @click.option("--planner", metavar="COMMAND", help="Makes a plan of the goal.")
 @click.option("--recovery", metavar="COMMAND", help="Makes lock plans of refusals; default: the rules of docs/runs.md.")
@@ -133,14 +133,14 @@ def _resumed(place: Place, options: _Options) -> RunAnswer:
     """Resume a run, as soon as the lease of its former coordinator has ended."""
     run = options["resume"] or ""
     until = time.monotonic() + 10 * options["ttl_seconds"]
-    is_told = False
+    has_said = False
     while True:
         found = place.hold.resume_run(run, ttl_seconds=options["ttl_seconds"])
         if found.code is not Refusal.RUN_TAKEN or found.retry_after_seconds is None or time.monotonic() >= until:
             return found
-        if not is_told:
+        if not has_said:
             complain(f"waiting: {found.why}")
-            is_told = True
+            has_said = True
         time.sleep(min(0.5, found.retry_after_seconds + 0.01))
 
 

@@ -104,11 +104,11 @@ def _print(events: list[Recorded], given: Given) -> None:
     if given.as_json:
         send("".join(dumps(each, indent=0) + "\n" for each in event_shapes.log(events)["events"]).encode())
     else:
-        say(f"{stamp(each.at)}  {told(each.event)}" for each in events)
+        say(f"{stamp(each.at)}  {words_of(each.event)}" for each in events)
     flush()
 
 
-def told(event: Event) -> str:
+def words_of(event: Event) -> str:
     """Tell of an event of a run."""
     match event:
         case RunStarted():

@@ -89,18 +89,18 @@ def details(view: RunView) -> Iterator[str]:
 
 def _more(view: ItemView) -> str:
     item = view.item
-    told = []
+    facts = []
     if item.round > 1:
-        told.append(f"round {item.round}")
+        facts.append(f"round {item.round}")
     if item.state is ItemState.OPEN:
-        told.append(item.failure or view.why)
+        facts.append(item.failure or view.why)
     elif item.state in (ItemState.FAILED, ItemState.CANCELLED):
-        told.append(item.note)
+        facts.append(item.note)
     elif item.is_in_progress and item.locks and item.locks.why:
-        told.append(f"{item.locks.locking.value}: {item.locks.why}")
+        facts.append(f"{item.locks.locking.value}: {item.locks.why}")
     if item.usage != TokenUsage():
-        told.append(_usage(item.usage))
-    words = "; ".join(shown(each) for each in told if each)
+        facts.append(_usage(item.usage))
+    words = "; ".join(shown(each) for each in facts if each)
     return f"  ({words})" if words else ""
 
 

@@ -18,8 +18,8 @@ Fill = Callable[[str], None]
 class CheckValidator:
     """Passes if every check exits with 0 within `seconds`.
 
-    With `fill` the checks run in a copy that is made for each item, so that what they write disturbs no editor, and
-    files that change meanwhile disturb no check; otherwise in the working tree.
+    With `fill` the checks run in a copy that is made for each item, so that files written by a check disturb no editor,
+    and files that change meanwhile disturb no check; otherwise in the working tree.
     """
 
     seconds: float

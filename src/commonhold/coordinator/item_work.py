@@ -1,8 +1,8 @@
 """The work on one item, step by step, until it is accepted, given back or lost.
 
-Each step reads the state of the item from the blackboard, does what that state asks for, and posts the result: so an
-item that another process has left goes on from there. A candidate is posted before it is committed, and its commit has
-the candidate's name as request id: whoever commits it again gets the first answer.
+Each step reads the state of the item from the blackboard, takes the action for that state, and posts the result. So an
+item that another process has left continues from there. A candidate is posted before it is committed, and its commit
+has the candidate's name as request id: a process that commits it again gets the first answer.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ LOCK_PATIENCE_SECONDS: Final = 600.0
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What the work on items needs: the roles, the keeper of leases, the sign to stop, and a way to post.
+    """The dependencies of the work on items: the roles, the keeper of leases, the sign to stop, and a way to post.
 
     `post` records a step and returns the answer; after a refusal the work on the item ends.
     """
@@ -96,7 +96,7 @@ class ItemWork:
         return ItemRequest(self._around.run, view.task.task, view.item, self._session.root, **parts)
 
     def _edit(self, view: ItemView) -> ItemView | None:
-        """Lease what the lock plan says, read the regions as they are now, and ask the editor for a candidate."""
+        """Lease the keys of the lock plan, read the regions as they are now, and ask the editor for a candidate."""
         self._release_all_but_claim(view)
         locks = view.item.locks or LockPlan()
         leases = self._lease(view.item, locks)

@@ -56,7 +56,7 @@ def run_command(
         try:
             why = _wait(process, seconds, stop)
         finally:
-            # What the command has started ends with it.
+            # Processes that the command has started end with it.
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(process.pid, signal.SIGKILL)
             process.wait()
@@ -99,7 +99,7 @@ def _read(file: IO[bytes], most: int) -> bytes:
 
 
 def _tails(*files: IO[bytes]) -> str:
-    """Return the ends of what was printed, as text."""
+    """Return the last part of each output, as text."""
     texts = []
     for file in files:
         size = file.seek(0, os.SEEK_END)

@@ -1,7 +1,7 @@
-"""The roles of a run, as interfaces: what each is given, and what it answers.
+"""The roles of a run, as interfaces: the request to each, and its answer.
 
 A role is plain Python, or a command (`command_roles.py`), or an agent's CLI (`prompt_editor.py`). Roles never call each
-other: the coordinator posts each answer to the blackboard, and the next role is given what stands there. An answer may
+other: the coordinator posts each answer to the blackboard, and the next role reads it there. An answer may
 be `RoleFailed`; a role raises nothing.
 """
 
@@ -29,7 +29,7 @@ class Stop(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class RoleFailed:
-    """A role gave no answer; `why` is a clause. `usage` is what it has used all the same."""
+    """A role gave no answer; `why` is a clause. `usage` counts even so."""
 
     why: str
     usage: TokenUsage | None = None
@@ -124,7 +124,7 @@ class Recovery(Protocol):
 
 
 class Validator(Protocol):
-    """Judges what was written."""
+    """Judges the written result of an item."""
 
     def validate(self, request: ItemRequest, stop: Stop) -> Verdict | RoleFailed:
         """Return whether the result of an item is right."""

@@ -1,8 +1,8 @@
 """Runs as the log records them: plans being carried out, their work items, and the events that change both.
 
 `RUN_TRANSITIONS` and `ITEM_TRANSITIONS` are the only places that say which state follows which; the diagrams in
-docs/runs.md are drawn from them. A work item is a task of the run: who holds the task is said by the lease of its
-claim, and an item adds what the roles have posted about it.
+docs/runs.md are drawn from them. A work item is a task of the run. The lease of its claim says which session holds it;
+the item adds the posts of the roles.
 """
 
 from collections.abc import Mapping
@@ -145,7 +145,7 @@ class LockPlan:
 
 @dataclass(frozen=True, slots=True)
 class TokenUsage:
-    """What an agent reports that a call has used: tokens in and out, and the cost in US dollars."""
+    """The usage that an agent reports for a call: tokens in and out, and the cost in US dollars."""
 
     tokens_in: int = 0
     tokens_out: int = 0
@@ -188,7 +188,7 @@ class EditCandidate:
 
 @dataclass(frozen=True, slots=True)
 class CandidateOutcome:
-    """What came of a candidate: its commits by sequence (none if nothing had to change), or why it was refused.
+    """The result of a candidate: its commits by sequence (none if nothing had to change), or why it was refused.
 
     `code` is the reason of the refusal as a stable word, empty for a candidate that was written.
 
@@ -307,7 +307,8 @@ class RunRecord:
 class ItemRecord:
     """A work item with its state; its definition and its claim are those of the task.
 
-    `last` is the sequence of its last event, by which a post says what it has seen. `round` counts the candidates that
+    `last` is the sequence of its last event, which a post names to say which state its author
+    has seen. `round` counts the candidates that
     were asked for. `run_fence` is the fence of the coordinator that attends to it. `failure` is the reason of the last
     failure, `admitted` the commits of its candidates by sequence. `refusals` counts the refusals since it was taken.
     """

@@ -63,7 +63,7 @@ class ResumeRun:
 
 @dataclass(frozen=True, slots=True)
 class EndRun:
-    """End the coordination of a run: STOP gives all claims back; COMPLETE and FAIL say what has become of it."""
+    """End the coordination of a run: STOP gives all claims back; COMPLETE and FAIL record its result."""
 
     holder: str
     run_id: str

@@ -1,6 +1,6 @@
 """The default recovery coordinator: an outcome becomes the lock plan of the next candidate, or the end of the attempt.
 
-A refusal that names regions to lease widens the plan; one that cannot say what a change reaches takes the whole file.
+A refusal that names regions to lease widens the plan; one that cannot name them takes the whole file.
 A collision is answered by fresh text first, by leases the second time, and by working alone from then on.
 """
 

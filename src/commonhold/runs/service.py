@@ -113,7 +113,7 @@ class Runs:
         return located
 
     def resume(self, holder: str, run: str, ttl_seconds: float, request_id: str | None) -> RunAnswer:
-        """Take over a run that nobody coordinates."""
+        """Take over a run that has no live coordinator."""
         check_ttl(ttl_seconds)
         command = ResumeRun(holder, run, self._ids.new("lease"), ttl_seconds)
         return self._answer(self._run(command, request_id, replace(command, lease_id="")))

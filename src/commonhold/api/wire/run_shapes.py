@@ -45,7 +45,7 @@ def view(found: RunView) -> Json:
 
 
 def total_usage(found: RunView) -> TokenUsage:
-    """Return what the planner and all calls about the items have used."""
+    """Return the usage of the planner and of all calls about the items."""
     return sum((each.item.usage for each in found.items), found.run.usage)
 
 
