@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from commonhold.kernel.run import ITEM_TRANSITIONS, RUN_TRANSITIONS
 
@@ -10,7 +11,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "runs.md"
 BLOCK = re.compile(r"(<!-- begin (items|runs) -->\n).*?(<!-- end \2 -->)", re.DOTALL)
 
 
-def diagram(first: str, transitions: Mapping[tuple[str, str], str]) -> str:
+def diagram(first: str, transitions: Mapping[Any, str]) -> str:
     moves = [f"    {before} --> {after}: {move.replace('_', ' ')}" for (before, move), after in transitions.items()]
     return "\n".join(["```mermaid", "stateDiagram-v2", f"    [*] --> {first}", *moves, "```", ""])
 

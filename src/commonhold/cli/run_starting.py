@@ -72,7 +72,7 @@ class _Options(TypedDict):
     type=click.FloatRange(1, 3600),
     default=15.0,
     show_default=True,
-    help="How long the lease on the run outlives this process; claims live four times as long.",
+    help="How long the lease on the run outlives this process: a resume waits for its end.",
 )
 @common
 @click.pass_obj

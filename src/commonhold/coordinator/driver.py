@@ -23,8 +23,10 @@ if TYPE_CHECKING:
     from commonhold.runs.commands import Post
 
 RUN_TTL_SECONDS: Final = 15.0
-CLAIMS_PER_RUN_TTL: Final = 4
-"""Claims outlive the lease of the run, so that a prompt resume finds them alive."""
+CLAIM_TTL_SECONDS: Final = 1800.0
+"""Claims outlive the lease of the run by far: a run that is resumed after a crash finds them, and counts no attempt."""
+LEASES_PER_RUN_TTL: Final = 4
+"""Leases on code block others, so they outlive a coordinator only for as long as a prompt resume takes."""
 MOST_FAULTS: Final = 20
 """How often in a row an editor tries again when the store cannot be used."""
 _IDLE_SECONDS: Final = 1.0
@@ -35,15 +37,16 @@ _log: Final = Log(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """How many editors work at a time, and for how long the lease of the run outlives its coordinator."""
+    """How many editors work at a time, and for how long the lease of the run and the claims outlive their process."""
 
     editors: int = 1
     run_ttl: float = RUN_TTL_SECONDS
+    claim_ttl: float = CLAIM_TTL_SECONDS
 
     @property
-    def claim_ttl(self) -> float:
-        """How long the claims of items outlive the coordinator."""
-        return CLAIMS_PER_RUN_TTL * self.run_ttl
+    def lease_ttl(self) -> float:
+        """How long leases on code outlive the coordinator."""
+        return LEASES_PER_RUN_TTL * self.run_ttl
 
 
 class Coordinator:
@@ -208,7 +211,7 @@ class _Carrying:
 
     def _work_on(self, view: ItemView) -> None:
         around = Surroundings(
-            self._run.run, self._roles, self._keeper, self._ending, self._posted, self._pace.claim_ttl
+            self._run.run, self._roles, self._keeper, self._ending, self._posted, self._pace.lease_ttl
         )
         with self._session_of(view.item.session) as session:
             self._keeper.keep(session, view.task.lease_id, self._pace.claim_ttl)

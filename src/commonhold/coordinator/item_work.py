@@ -60,7 +60,7 @@ class Surroundings:
     keeper: Keeper
     stop: Stop
     post: Callable[[Post], RunAnswer]
-    claim_ttl: float
+    lease_ttl: float
 
 
 class ItemWork:
@@ -140,12 +140,12 @@ class ItemWork:
             answer = self._session.acquire(
                 *locks.keys,
                 task=one_line(f"{item.task_id}: {item.intent}"),
-                ttl_seconds=self._around.claim_ttl,
+                ttl_seconds=self._around.lease_ttl,
                 ticket=ticket,
                 patience_seconds=PLACE_SECONDS,
             )
             if answer.lease is not None:
-                self._around.keeper.keep(self._session, answer.lease.id, self._around.claim_ttl)
+                self._around.keeper.keep(self._session, answer.lease.id, self._around.lease_ttl)
                 return (LeaseRef(answer.lease.id, answer.lease.fence),)
             if answer.outcome == "denied" or time.monotonic() >= until:
                 self._session.release(ticket)
