@@ -3,7 +3,6 @@
 import os
 import signal
 import subprocess
-import threading
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -38,21 +37,21 @@ def run_command(
     `env` is added to the environment. When `stop` is set, or the time is up, its process group gets SIGTERM, and
     SIGKILL after `GRACE_SECONDS`. A command that cannot be started has the status 127.
     """
-    with TemporaryFile() as output, TemporaryFile() as errors:
+    with TemporaryFile() as stdin, TemporaryFile() as output, TemporaryFile() as errors:
+        stdin.write(given)  # a file, since a command need not read a pipe to its end
+        stdin.seek(0)
         try:
             process = subprocess.Popen(  # noqa: S603 - running it is the purpose of this function
                 words,
                 cwd=root,
                 env={**os.environ, **env},
-                stdin=subprocess.PIPE,
+                stdin=stdin,
                 stdout=output,
                 stderr=errors,
                 start_new_session=True,
             )
         except OSError as fault:
             return Ended(127, b"", f"{words[0]}: {fault.strerror}")
-        feeding = threading.Thread(target=_feed, args=(process, given), daemon=True)
-        feeding.start()
         try:
             why = _wait(process, seconds, stop)
         finally:
@@ -60,16 +59,8 @@ def run_command(
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(process.pid, signal.SIGKILL)
             process.wait()
-            feeding.join()
         status = None if why else process.returncode
         return Ended(status, _read(output, MOST_OUTPUT), _tails(output, errors), why)
-
-
-def _feed(process: "subprocess.Popen[bytes]", given: bytes) -> None:
-    with suppress(OSError):  # it need not read its input
-        if process.stdin is not None:
-            process.stdin.write(given)
-            process.stdin.close()
 
 
 def _wait(process: "subprocess.Popen[bytes]", seconds: float, stop: Stop) -> str:
