@@ -21,7 +21,7 @@ FIND_PYTHON = for name in $(PYTHON) python3.14 python3.13 python3.12 python3.11 
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help quick test test-types test-agents lint check generate format coverage stress recording bench bench-contention bench-rivals bench-merge bench-semantics bench-hooks bench-exec bench-starting bench-tracing bench-claims bench-coordination publish demo build lock clean
+.PHONY: help quick test test-types test-agents lint check generate format coverage stress recording bench bench-contention bench-rivals bench-merge bench-semantics bench-hooks bench-exec bench-starting bench-tracing bench-claims bench-coordination bench-plan-check publish demo build lock clean
 .SILENT:
 .DELETE_ON_ERROR:
 
@@ -116,6 +116,9 @@ bench-claims: $(STAMP) ## Race clones for tasks through git: ARGS="--races 200"
 
 bench-coordination: $(STAMP) ## Let scripted agents carry out a plan of 60 tasks: ARGS="--median 2"
 	$(PY) -m bench.coordination $(ARGS)
+
+bench-plan-check: $(STAMP) ## Measure predicted overlaps on plans made from histories: ARGS="--repos DIR... --work DIR"
+	$(PY) -m bench.plan_check $(ARGS)
 
 publish: $(STAMP) ## Write docs/benchmarks.md from what the benches have measured last
 	$(PY) -m bench.publish --take $(ARGS)

@@ -34,12 +34,14 @@ READ_FOR_A_REFUSAL = 200
 """How many changed notes a refusal reads at most: it must not wait until all of a large project are read."""
 
 if TYPE_CHECKING:
+    from commonhold.code.indexes import Progress
     from commonhold.code.type_checkers import TypeChecker
     from commonhold.commits.cross_file_admission import Insight
     from commonhold.commits.plan_sources import PlansOf
     from commonhold.kernel.answers import NoteQuote
     from commonhold.merging.branches.verification import Check
     from commonhold.tasks.archive import Archive
+    from commonhold.tasks.prediction import Predictor
 
 
 def open_repository(path: str = ".", *, agent: str | None = None, at_step: Step = no_step) -> Service:
@@ -177,6 +179,29 @@ def open_archive(
     files = WorkingTree(repository.root, git_dir=repository.git_dir, max_file_bytes=settings.max_file_bytes)
     git = Git(repository.root) if repository.git_dir else None
     return Archive(MarkdownFiles(files, git), SqliteSections(repository.state_folder, files.root), links, most_read)
+
+
+def open_predictor(repository: Repository, settings: Settings, progress: Progress) -> Predictor:
+    """Return the predictor of the files that tasks change, from the index, the files and the past commits as they are.
+
+    The first call in a repository reads all of its files, and reports `progress`.
+    """
+    from commonhold.index.index import index_at  # noqa: PLC0415
+    from commonhold.tasks.prediction import MOST_COMMITS, PastCommit, Predictor, Project  # noqa: PLC0415
+    from commonhold.workspace.git.past_commits import past_commits  # noqa: PLC0415
+    from commonhold.workspace.git.process import Git  # noqa: PLC0415
+    from commonhold.workspace.git.tracked_files import all_files  # noqa: PLC0415
+
+    index = index_at(repository, settings.max_file_bytes)
+    try:
+        library = index.library(progress)
+        if repository.git_dir is None:
+            return Predictor(Project(sorted(library.paths), library, ()))
+        git = Git(repository.root)
+        history = [PastCommit(message, paths) for message, paths in past_commits(git, MOST_COMMITS)]
+        return Predictor(Project(sorted(library.paths.union(all_files(git))), library, history))
+    finally:
+        index.close()
 
 
 def _find_notes(

@@ -311,7 +311,7 @@ def prepare(name: str, root: Path, run: Call, lease: str) -> None:
     if name == "archive":
         (root / "src" / "billing").rmdir()
         write_notes(root)
-    if name == "task":
+    if name in {"plan", "task"}:
         write_plan(root)
     if name in ("undo", "explain"):
         write_work(root, run)

@@ -288,3 +288,46 @@ def test_tasks_work_in_a_folder_without_git(tmp_path: Path) -> None:
 def test_texts_of_others_cannot_steer_a_terminal(run: Run) -> None:
     run("task", "add", "title \u202e reversed", "--id", "a")
     assert "\u202e" not in run("task", "list").text
+
+
+UNDECLARED = """
+tasks:
+  - {id: first, title: "one() returns a text"}
+  - {id: second, title: "document one()", estimate: 20m}
+  - {id: other, title: "two() returns a text"}
+"""
+
+
+def test_a_plan_is_checked_before_it_is_imported(run: Run) -> None:
+    found = run("plan", "check", "-", "--agents", "2", "--json", stdin=PLAN.encode()).json
+    assert (found["outcome"], found["overlaps"], found["agents"]) == ("checked", [], 2)
+    assert [(each["task"], each["begins"]) for each in found["schedule"]] == [("price", 0), ("docs", 0), ("apply", 600)]
+    assert found["speed_up"] == 1.5
+    assert conditions(run) == {}, "a check adds nothing"
+
+
+def test_a_task_without_keys_is_checked_by_what_its_text_names(run: Run) -> None:
+    found = run("plan", "check", "-", "--json", stdin=UNDECLARED.encode()).json
+    overlap = found["overlaps"][0]
+    assert {overlap["one"], overlap["other"]} == {"first", "second"}
+    assert overlap["key"] == "file:a.py#one"
+    assert found["tasks"][0]["predicted"][0]["regions"] == ["one"]
+    words = run("plan", "check", "-", stdin=UNDECLARED.encode()).text
+    assert "first and second: file:a.py#one, with a probability of" in words
+    assert "  agent 1: second (0:00 to 0:20), " in words
+
+
+def test_a_plan_with_a_circle_is_refused_with_its_path(run: Run) -> None:
+    plan = b"[{id: a, title: x, needs: [b]}, {id: b, title: y, needs: [a]}]"
+    found = run("plan", "check", "-", "--json", stdin=plan)
+    assert (found.status, found.json["code"]) == (1, "TASK_IN_CIRCLE")
+    assert found.json["circle"] in (["a", "b", "a"], ["b", "a", "b"])
+    assert run("plan", "check", "-", stdin=b"[{title: x, needs: [gone]}]").status == 3
+
+
+def test_predicted_keys_are_kept_with_the_task_and_shown_to_the_session_that_claims_it(run: Run) -> None:
+    assert run("task", "import", "-", "--predict", stdin=UNDECLARED.encode()).status == 0
+    claimed = run("task", "claim", "first")
+    assert "  predicted key: file:a.py#one" in claimed.text.splitlines()
+    assert run("task", "claim", "second", "--agent", "bob", "--json").json["collisions"][0]["key"] == "file:a.py#one"
+    assert run("task", "import", "-", stdin=UNDECLARED.encode()).status == 0, "predictions are no part of a definition"

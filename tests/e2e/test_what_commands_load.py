@@ -74,6 +74,7 @@ WORKING = {
         "mcp",
         "merge",
         "merge-file",
+        "plan",
         "run",
         "task",
     ),

@@ -1,10 +1,21 @@
-"""The file of a plan, as commands are given it."""
+"""Plans that come in through files and standard input."""
 
 import os
+import time
 from pathlib import Path
 
+from commonhold.cli.changeset_input import STDIN, read_stdin
 from commonhold.kernel.errors import Code, InputError
-from commonhold.tasks.plans import MOST_BYTES
+from commonhold.kernel.task import Task
+from commonhold.tasks.plans import MOST_BYTES, read_plan
+
+
+def plan_of(path: str) -> tuple[Task, ...]:
+    """Return the tasks of a plan, in a file or on standard input for `-`; durations count from now.
+
+    Raises InputError `PLAN_INVALID`, and as for any file that cannot be read.
+    """
+    return read_plan(read_stdin("the plan") if path == STDIN else plan_content(path), time.time())
 
 
 def plan_content(path: str) -> bytes:

@@ -7,22 +7,27 @@ import click
 
 from commonhold.api.wire import task_shapes
 from commonhold.cli import task_words
-from commonhold.cli.changeset_input import STDIN, read_stdin
 from commonhold.cli.command import Command, files
 from commonhold.cli.common_options import Given, common, request_option
 from commonhold.cli.exit_status import DONE, REFUSED
 from commonhold.cli.opening import Place, opened
 from commonhold.cli.output import answer
-from commonhold.cli.plan_input import plan_content
+from commonhold.cli.plan_input import plan_of
+from commonhold.cli.predictions import Predictions
 from commonhold.kernel.errors import Code, UsageError
 from commonhold.kernel.task import DEFAULT_ATTEMPTS, Task
-from commonhold.tasks.plans import duration, instant, read_plan
+from commonhold.tasks.plans import duration, instant
+
+_predict_option = click.option(
+    "--predict", is_flag=True, help="Predict the keys of tasks without any, from their text and the project's history."
+)
 
 
 class _Rest(TypedDict):
     """Options that are the fields of a task just as they are."""
 
     intent: str
+    most_attempts: int
     needs: tuple[str, ...]
     priority: int
     labels: tuple[str, ...]
@@ -51,7 +56,14 @@ class _Rest(TypedDict):
 @click.option("--priority", metavar="N", type=int, default=0, show_default=True, help="A higher one goes first.")
 @click.option("--deadline", metavar="WHEN", help="A duration from now (2h), or a time with its zone.")
 @click.option("--estimate", metavar="DURATION", help="Its expected size: 90s, 20m, 1.5h.")
-@click.option("--attempts", metavar="N", type=int, default=DEFAULT_ATTEMPTS, show_default=True, help="Then it fails.")
+@click.option(
+    *("--attempts", "most_attempts"),
+    metavar="N",
+    type=int,
+    default=DEFAULT_ATTEMPTS,
+    show_default=True,
+    help="Then it fails.",
+)
 @click.option("--label", "labels", metavar="LABEL", multiple=True, help="A word to choose it by; may be repeated.")
 @click.option(
     "--for", "takers", metavar="PATTERN", multiple=True, help="Sessions that may take it, as claude:*; may be repeated."
@@ -60,6 +72,7 @@ class _Rest(TypedDict):
     "--target", metavar="BRANCH", default="", help="Where its commit lands; default: the branch checked out here."
 )
 @click.option("--check", "checks", metavar="COMMAND", multiple=True, help="A command that must pass; may be repeated.")
+@_predict_option
 @request_option
 @common
 @click.pass_obj
@@ -70,8 +83,8 @@ def add(
     task_id: str,
     deadline: str | None,
     estimate: str | None,
-    attempts: int,
     keys: tuple[str, ...],
+    predict: bool,
     request_id: str | None,
     **rest: Unpack[_Rest],
 ) -> int:
@@ -88,10 +101,9 @@ def add(
             keys=place.keys(keys),
             deadline_at=due,
             estimate_seconds=size,
-            most_attempts=attempts,
             **rest,
         )
-        return _added(given, place, (task,), request_id)
+        return _added(given, place, (task,), request_id, predict=predict)
 
 
 def _read(value: float | None, text: str, form: str) -> float:
@@ -106,21 +118,24 @@ def _read(value: float | None, text: str, form: str) -> float:
     examples=("commonhold task import plan.yaml", "planner | commonhold task import -"),
 )
 @click.argument("plan", shell_complete=files)
+@_predict_option
 @request_option
 @common
 @click.pass_obj
-def import_(given: Given, plan: str, request_id: str | None) -> int:
+def import_(given: Given, *, plan: str, predict: bool, request_id: str | None) -> int:
     """Add all tasks of PLAN, a YAML or JSON file (-: standard input), or none of them.
 
     Keys are relative to the root of the repository. A plan can be imported again: tasks whose definition is the same
     are left as they are. docs/tasks.md shows the form of a plan.
     """
-    content = read_stdin("the plan") if plan == STDIN else plan_content(plan)
+    tasks = plan_of(plan)
     with opened(given) as place:
-        return _added(given, place, read_plan(content, time.time()), request_id)
+        return _added(given, place, tasks, request_id, predict=predict)
 
 
-def _added(given: Given, place: Place, tasks: tuple[Task, ...], request_id: str | None) -> int:
+def _added(given: Given, place: Place, tasks: tuple[Task, ...], request_id: str | None, *, predict: bool) -> int:
+    if predict:
+        tasks = Predictions(given).added_to(tasks)
     found = place.hold.add_tasks(*tasks, request_id=request_id)
     answer(given, found, task_shapes.answer, lambda found: task_words.answer(found, given))
     return REFUSED if found.code else DONE

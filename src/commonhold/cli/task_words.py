@@ -62,6 +62,7 @@ def _claimed(found: TaskAnswer) -> Iterator[str]:
     if task.intent:
         yield f"  intent: {shown(task.intent)}"
     yield from (f"  key: {describe.key_of(key)}" for key in task.keys)
+    yield from (f"  predicted key: {describe.key_of(key)}" for key in task.predicted_keys)
     yield from (f"  check: {shown(check)}" for check in task.checks)
     if found.lease is not None:
         until = when(found.lease.deadline.wall)
@@ -81,6 +82,7 @@ def details(found: TaskAnswer) -> Iterator[str]:
         facts: dict[str, str] = {
             "intent": task.intent,
             "keys": ", ".join(task.keys),
+            "predicted keys": ", ".join(task.predicted_keys),
             "needs": ", ".join(task.needs),
             "priority": str(task.priority) if task.priority else "",
             "deadline": when(task.deadline_at) if task.deadline_at is not None else "",

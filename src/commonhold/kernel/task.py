@@ -70,7 +70,8 @@ FINAL: Final = frozenset({TaskState.LANDED, TaskState.FAILED, TaskState.CANCELLE
 class Task:
     """A unit of work, as its author defined it.
 
-    `keys` are canonical texts of the files, regions and names that the work is expected to change; `needs` are ids of
+    `keys` are canonical texts of the files, regions and names that the work is expected to change; `predicted_keys`
+    are those that its text and the history of the project suggest, if its author declared none. `needs` are ids of
     tasks that must have landed before. A higher `priority` goes first. `deadline_at` is a Unix time,
     `estimate_seconds` the expected size; both may be unknown. After `most_attempts` unsuccessful attempts the task
     fails. Only sessions whose name matches one of the patterns `takers` may claim it; without any, all may. `target` is
@@ -90,6 +91,17 @@ class Task:
     takers: tuple[str, ...] = ()
     target: str = ""
     checks: tuple[str, ...] = ()
+    predicted_keys: tuple[str, ...] = ()
+
+    @property
+    def expected_keys(self) -> tuple[str, ...]:
+        """The keys that it is expected to change: those declared, and those predicted."""
+        return (*self.keys, *self.predicted_keys)
+
+    @property
+    def declared(self) -> "Task":
+        """The same task without its predictions, which differ from one state of the project to another."""
+        return replace(self, predicted_keys=()) if self.predicted_keys else self
 
 
 @dataclass(frozen=True, slots=True)

@@ -140,8 +140,8 @@ class Running:
             if other.holder == holder or other.id == record.id:
                 continue
             until = lease.deadline.wall if lease else other.since
-            for key in record.task.keys:
-                for theirs in other.task.keys:
+            for key in record.task.expected_keys:
+                for theirs in other.task.expected_keys:
                     if overlaps(canonical(key), canonical(theirs)):
                         yield Collision(key, theirs, other.holder, other.task.title, until, other.id)
 
@@ -149,6 +149,6 @@ class Running:
         for lease in self._leases:
             if lease.holder == holder:
                 continue
-            for key in record.task.keys:
+            for key in record.task.expected_keys:
                 if theirs := lease.covering(canonical(key)):
                     yield Collision(key, theirs, lease.holder, lease.task, lease.deadline.wall)

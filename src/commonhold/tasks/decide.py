@@ -11,7 +11,6 @@ from typing import Any, Final
 
 from commonhold.kernel import commands as leases
 from commonhold.kernel.clock import Now, deadline
-from commonhold.kernel.errors import Code, InputError
 from commonhold.kernel.events import Event
 from commonhold.kernel.keys import canonical
 from commonhold.kernel.modes import Mode
@@ -44,7 +43,7 @@ from commonhold.tasks.commands import (
     TasksSettled,
     Waiting,
 )
-from commonhold.tasks.needs import circle
+from commonhold.tasks.needs import check_needs, circle
 from commonhold.tasks.offers import Offer, offers
 from commonhold.tasks.turn import TaskTurn
 
@@ -73,32 +72,19 @@ def decide(board: Board, command: TaskCommand, now: Now) -> TaskDecision:
 def add(turn: TaskTurn, command: AddTasks) -> TasksAdded | TasksRefused:
     """Add all tasks or none; those that exist with the same definition stay as they are. Raises as `decide`."""
     known = [each for each in command.tasks if each.id in turn.tasks]
-    changed = tuple(each.id for each in known if turn.tasks[each.id].task != each)
+    changed = tuple(each.id for each in known if turn.tasks[each.id].task.declared != each.declared)
     named = [each.id for each in command.tasks if each.id]
     twice = tuple(dict.fromkeys(each for each in named if named.count(each) > 1))
     if changed or twice:
         why = "are there already, with another definition" if changed else "are in the list twice"
         return TasksRefused(Refusal.TASK_EXISTS, f"these tasks {why}: {', '.join(changed or twice)}", changed or twice)
-    _check_needs(turn, command)
+    check_needs(command.tasks, turn.tasks)
     needs = {each.id: each.task.needs for each in turn.tasks.values()}
     if found := circle({**needs, **{each.id: each.needs for each in command.tasks if each.id}}):
         why = f"the needs form a circle, so none of these tasks could ever begin: {' -> '.join(found)}"
         return TasksRefused(Refusal.TASK_IN_CIRCLE, why, found)
     added = tuple(turn.add(command.holder, each) for each in command.tasks if each.id not in turn.tasks)
     return TasksAdded(added, tuple(each.id for each in known))
-
-
-def _check_needs(turn: TaskTurn, command: AddTasks) -> None:
-    there = {*turn.tasks, *(each.id for each in command.tasks)}
-    for task in command.tasks:
-        for need in task.needs:
-            if need not in there:
-                raise InputError(
-                    Code.TASK_UNKNOWN,
-                    f"the task {task.id or task.title!r} needs {need!r}, and there is no such task",
-                    hint="add that task first, or in the same plan; `commonhold task list` shows all tasks",
-                    fields={"task": task.id, "need": need},
-                )
 
 
 def _claim(turn: TaskTurn, command: ClaimTask) -> TaskClaimed | NoTask:

@@ -37,11 +37,12 @@ def checked(task: Task, locate: Callable[[str], str]) -> Task:
     _check_numbers(name, task)
     for what, parts in (("needs", task.needs), ("labels", task.labels), ("for", task.takers), ("checks", task.checks)):
         _check_parts(name, what, parts)
-    if len(task.keys) > MOST_PARTS:
+    if len(task.expected_keys) > MOST_PARTS:
         raise invalid(name, f"it has more than {MOST_PARTS} keys")
     return replace(
         task,
         keys=tuple(dict.fromkeys(map(locate, task.keys))),
+        predicted_keys=tuple(dict.fromkeys(map(locate, task.predicted_keys))),
         needs=tuple(dict.fromkeys(task.needs)),
         labels=tuple(dict.fromkeys(task.labels)),
     )

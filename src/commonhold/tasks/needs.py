@@ -1,9 +1,10 @@
 """The graph of needs: circles in it, and the work that waits for each task."""
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Final
 
-from commonhold.kernel.task import TaskRecord
+from commonhold.kernel.errors import Code, InputError
+from commonhold.kernel.task import Task, TaskRecord
 
 DEFAULT_ESTIMATE_SECONDS: Final = 600.0
 """The assumed size of a task whose author gave none."""
@@ -32,6 +33,44 @@ def circle(needs: Mapping[str, Collection[str]]) -> tuple[str, ...]:
                 ahead.append((task, True))
                 ahead += [(each, False) for each in needs.get(task, ())]
     return ()
+
+
+def check_needs(tasks: Sequence[Task], known: Collection[str]) -> None:
+    """Check that each need is one of `tasks` or of the ids `known`. Raises InputError `TASK_UNKNOWN`."""
+    there = {*known, *(each.id for each in tasks)}
+    for task in tasks:
+        for need in task.needs:
+            if need not in there:
+                raise InputError(
+                    Code.TASK_UNKNOWN,
+                    f"the task {task.id or task.title!r} needs {need!r}, and there is no such task",
+                    hint="add that task first, or in the same plan; `commonhold task list` shows all tasks",
+                    fields={"task": task.id, "need": need},
+                )
+
+
+def needs_first(needs: Mapping[str, Collection[str]]) -> list[str]:
+    """Return the tasks in an order in which each follows all that it needs. The needs must have no circle."""
+    missing = {task: set(each) & needs.keys() for task, each in needs.items()}
+    needers: dict[str, list[str]] = {task: [] for task in needs}
+    for task, each in missing.items():
+        for need in each:
+            needers[need].append(task)
+    found = [task for task, each in missing.items() if not each]
+    for task in found:
+        for needer in needers[task]:
+            missing[needer].discard(task)
+            if not missing[needer]:
+                found.append(needer)
+    return found
+
+
+def all_needs(needs: Mapping[str, Collection[str]]) -> dict[str, set[str]]:
+    """Return all that each task needs, directly or through others. The needs must have no circle."""
+    found: dict[str, set[str]] = {}
+    for task in needs_first(needs):
+        found[task] = set(needs[task]).union(*(found[need] for need in needs[task] if need in found))
+    return found
 
 
 def estimate(record: TaskRecord) -> float:

@@ -43,6 +43,7 @@ def view(found: TaskView) -> Json:
         "late": found.is_late,
         "age_seconds": round(found.age_seconds, 3),
         "keys": list(task.keys),
+        "predicted_keys": list(task.predicted_keys),
         "needs": list(task.needs),
         "priority": task.priority,
         "deadline": None if task.deadline_at is None else instant(task.deadline_at),

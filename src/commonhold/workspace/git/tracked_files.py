@@ -1,4 +1,4 @@
-"""The files that git tracks, and those that it leaves out in this clone alone."""
+"""The files that git tracks or would track, and those that it leaves out in this clone alone."""
 
 import os
 
@@ -19,3 +19,9 @@ def is_tracked(git: Git, path: str) -> bool:
 def is_ignored(git: Git, path: str) -> bool:
     """Whether git leaves the file out already."""
     return git.run("check-ignore", "--quiet", "--", path).returncode == 0
+
+
+def all_files(git: Git) -> frozenset[str]:
+    """Return the paths of all files that git tracks or would track."""
+    listed = git.ask("ls-files", "-z", "--cached", "--others", "--exclude-standard")
+    return frozenset(os.fsdecode(each) for each in listed.split(b"\0") if each)
