@@ -276,10 +276,23 @@ def fitted(rows: Sequence[tuple[Sequence[float], bool]]) -> list[float]:
                 for other in present:
                     curve[one][other] += chance * (1 - chance) * values[one] * values[other]
         step = _solved(curve, slope)
+        before = _loss(rows, weights)
+        # A whole step can lead away where the curve is flat.
+        while _loss(rows, [weight + each for weight, each in zip(weights, step, strict=True)]) > before:
+            step = [each / 2 for each in step]
         weights = [weight + each for weight, each in zip(weights, step, strict=True)]
         if max(map(abs, step)) < 1e-4:  # noqa: PLR2004 - more digits than are printed
             break
     return weights
+
+
+def _loss(rows: Sequence[tuple[Sequence[float], bool]], weights: Sequence[float]) -> float:
+    """Return what the regression makes small: the surprise at what changed, and the penalty."""
+    total = _RIDGE / 2 * sum(weight * weight for weight in weights)
+    for values, is_true in rows:
+        score = sum(weight * value for weight, value in zip(weights, values, strict=True))
+        total += math.log1p(math.exp(-abs(score))) + max(score, 0.0) - score * is_true
+    return total
 
 
 def _solved(matrix: list[list[float]], right: list[float]) -> list[float]:

@@ -20,7 +20,7 @@ from commonhold.tasks.prediction import Touch
 
 RISK_LIMIT: Final = 0.05
 """Two tasks that collide with a higher probability than this do not run together."""
-UNKNOWN_REGIONS: Final = 0.3
+UNKNOWN_REGIONS: Final = 0.6
 """The probability that two tasks collide which both change a file without definitions."""
 
 
