@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.e2e.cli_driver import Outcome, call, git, make_repository
+from tests.e2e.cli_driver import Outcome, call, git, make_repository, start
 
 import commonhold
 
@@ -331,3 +331,22 @@ def test_predicted_keys_are_kept_with_the_task_and_shown_to_the_session_that_cla
     assert "  predicted key: file:a.py#one" in claimed.text.splitlines()
     assert run("task", "claim", "second", "--agent", "bob", "--json").json["collisions"][0]["key"] == "file:a.py#one"
     assert run("task", "import", "-", stdin=UNDECLARED.encode()).status == 0, "predictions are no part of a definition"
+
+
+def test_sessions_are_shown_as_busy_or_idle(run: Run) -> None:
+    planned(run)
+    run("task", "claim", "price")
+    run("acquire", "other:thing", "--agent", "bob")
+    listed = run("task", "list")
+    assert "  ann  busy with price" in listed.text.splitlines()
+    assert "  bob  idle; `commonhold task claim` gives it docs" in listed.text.splitlines()
+    agents = {each["holder"]: each for each in run("task", "list", "--json").json["agents"]}
+    assert (agents["ann"]["state"], agents["bob"]["best"], agents["bob"]["can_take"]) == ("busy", "docs", 1)
+
+
+def test_a_claim_waits_until_a_task_is_ready(run: Run, root: Path) -> None:
+    with start("task", "claim", "--wait", "60", "--json", "--agent", "bob", cwd=root) as process:
+        planned(run)
+        out, _ = process.communicate(timeout=60)
+    assert json.loads(out)["outcome"] == "claimed"
+    assert run("task", "claim", "--wait", "1", "--request-id", "r").status == 2

@@ -1,5 +1,8 @@
 """`commonhold task`: the tasks of a repository, and who does which."""
 
+import time
+from typing import Final
+
 import click
 
 from commonhold.api.wire import task_shapes
@@ -11,7 +14,10 @@ from commonhold.cli.opening import opened
 from commonhold.cli.output import answer
 from commonhold.cli.task_adding import add, import_
 from commonhold.cli.task_changes import cancel, done, fail, refuse, reopen
+from commonhold.kernel.errors import Code, UsageError
 from commonhold.tasks.commands import Collisions
+
+_POLL_SECONDS: Final = 1.0
 
 
 @click.group(
@@ -33,7 +39,7 @@ def command() -> None:
 @common
 @click.pass_obj
 def _list(given: Given, *, all_states: bool) -> int:
-    """List the open tasks with their condition, and why those that wait do so.
+    """List the open tasks with their condition, why those that wait do so, and the sessions that work or are idle.
 
     The conditions: ready, blocked (a need has not landed), reserved (for the session whose change was refused),
     claimed, stranded (done, but its commit has not landed), landed, failed, cancelled.
@@ -59,12 +65,23 @@ def _show(given: Given, task: str) -> int:
 @command.command(
     "claim",
     cls=Command,
-    examples=("commonhold task claim", "commonhold task claim price", "commonhold task claim --label docs --ttl 3600"),
+    examples=(
+        "commonhold task claim",
+        "commonhold task claim price",
+        "commonhold task claim --label docs --ttl 3600 --wait 600",
+    ),
 )
 @click.argument("task", required=False)
 @ttl_option
 @click.option("--label", "labels", metavar="LABEL", multiple=True, help="Only a task with this label; may be repeated.")
 @click.option("--apart", is_flag=True, help="No task whose keys are in use by others, even if nothing else is left.")
+@click.option(
+    *("--wait", "wait_seconds"),
+    metavar="SECONDS",
+    type=click.FloatRange(min=0),
+    default=0.0,
+    help="How long to wait until a task is ready; default: not at all.",
+)
 @request_option
 @common
 @click.pass_obj
@@ -75,18 +92,32 @@ def _claim(
     ttl_seconds: float | None,
     labels: tuple[str, ...],
     apart: bool,
+    wait_seconds: float,
     request_id: str | None,
 ) -> int:
     """Claim TASK, or the best one that is free: exactly one session gets it.
 
     Tasks whose keys others use come last. The answer has the fence, which `done` and `fail` ask for. The exit code is 1
-    if no task is free; the answer says what each one waits for.
+    if no task is free; the answer says what each one waits for. With --wait, a session without work is given the next
+    task as soon as one is ready.
     """
-    collisions = Collisions.NEVER if apart else Collisions.LAST
-    with opened(given) as place:
-        found = place.hold.claim_task(
-            task, ttl_seconds=ttl_seconds, labels=labels, collisions=collisions, request_id=request_id
+    if wait_seconds and request_id:
+        raise UsageError(
+            Code.USAGE,
+            "--wait and --request-id exclude each other: a repeated request gets its first answer",
+            hint="leave one of them out",
         )
+    collisions = Collisions.NEVER if apart else Collisions.LAST
+    until = time.monotonic() + wait_seconds
+    with opened(given) as place:
+        while True:
+            found = place.hold.claim_task(
+                task, ttl_seconds=ttl_seconds, labels=labels, collisions=collisions, request_id=request_id
+            )
+            left = until - time.monotonic()
+            if found.outcome != "none" or left <= 0:
+                break
+            time.sleep(min(left, _POLL_SECONDS))
     answer(given, found, task_shapes.answer, lambda found: task_words.answer(found, given))
     return REFUSED if found.code else DONE
 

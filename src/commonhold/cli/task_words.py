@@ -9,6 +9,7 @@ from commonhold.cli.describe import quoted, when, who
 from commonhold.cli.next_call import next_lines
 from commonhold.cli.output import shown
 from commonhold.kernel.texts import duration
+from commonhold.tasks.agents import Agent, AgentState
 from commonhold.tasks.answers import TaskAnswer, TaskView
 from commonhold.tasks.board import Collision, Condition
 
@@ -23,6 +24,20 @@ def listed(found: TaskAnswer) -> Iterator[str]:
     for each in found.tasks:
         name = f"{shown(each.record.id):{width}}"
         yield f"  {name}  {each.condition.value:9}  {shown(each.record.task.title)}{_more(each)}"
+
+    if found.agents:
+        yield "agents:"
+    yield from map(_agent, found.agents)
+
+
+def _agent(agent: Agent) -> str:
+    tasks = ", ".join(map(shown, agent.tasks))
+    doing = {
+        AgentState.BUSY: f"busy with {tasks}",
+        AgentState.GONE: f"gone; it did not finish {tasks}",
+        AgentState.IDLE: f"idle; `commonhold task claim` gives it {shown(agent.best)}" if agent.best else "idle",
+    }
+    return f"  {who(agent.holder)}  {doing[agent.state]}"
 
 
 def _more(view: TaskView) -> str:

@@ -10,6 +10,7 @@ from commonhold.kernel.partial_work import PartialWork
 from commonhold.kernel.pictures import Change
 from commonhold.kernel.refusals import Refusal
 from commonhold.kernel.task import TaskRecord
+from commonhold.tasks.agents import Agent
 from commonhold.tasks.board import Collision, Condition
 from commonhold.tasks.commands import Waiting
 
@@ -48,8 +49,8 @@ class TaskAnswer:
     """The answer to every call about tasks; a refusal has a code and a reason.
 
     A claim has the `lease` and the `collisions` with others' work; `others` are tasks that the same session name holds
-    already. `waiting` says what keeps tasks from being claimed, `instead` names one that is free. `works` and
-    `changes` are the partial work and the commits of earlier attempts.
+    already. A list has the `agents` that are known. `waiting` says what keeps tasks from being claimed, `instead` names
+    one that is free. `works` and `changes` are the partial work and the commits of earlier attempts.
     """
 
     outcome: Literal["added", "claimed", "none", "changed", "listed", "refused"]
@@ -65,4 +66,5 @@ class TaskAnswer:
     circle: tuple[str, ...] = ()
     works: tuple[PartialWork, ...] = ()
     changes: tuple[Change, ...] = ()
+    agents: tuple[Agent, ...] = ()
     next: Next | None = None

@@ -14,6 +14,7 @@ from commonhold.leases.idempotency import once
 from commonhold.leases.registry import task_storage
 from commonhold.leases.requests import check_reason
 from commonhold.reads.reading import RegionReader
+from commonhold.tasks.agents import agents_of
 from commonhold.tasks.answers import TaskAction, TaskAnswer, TaskView
 from commonhold.tasks.board import condition, why_not
 from commonhold.tasks.commands import (
@@ -190,8 +191,8 @@ class Tasks:
     def list(self, holder: str, ids: Sequence[str], *, is_all: bool) -> TaskAnswer:
         """Return tasks in the order in which they were added: those with an id, or all that are not final, or all.
 
-        For named tasks the answer has the partial work and the commits of their attempts. Raises InputError
-        `TASK_UNKNOWN`.
+        A list without ids has the known agents, too. For named tasks the answer has the partial work and the commits of
+        their attempts. Raises InputError `TASK_UNKNOWN`.
         """
         with self._queue.read() as reader:
             records = reader.tasks()
@@ -201,6 +202,7 @@ class Tasks:
         with self._queue.read() as reader:
             found = {record.id: record for record in reader.tasks()}
             works = reader.works() if ids else ()
+            board = board_of(reader)
         for each in ids:
             if each not in found:
                 raise _unknown(each)
@@ -209,7 +211,9 @@ class Tasks:
         )
         views = tuple(self._views(wanted, found))
         if not ids:
-            return TaskAnswer("listed", views)
+            with self._place.store.read() as present:
+                presences = present.presences(self._place.files.root)
+            return TaskAnswer("listed", views, agents=agents_of(board, presences, self._queue.now()))
         return TaskAnswer(
             "listed", views, works=tuple(works_of(wanted, works)), changes=tuple(changes_of(self._place.store, wanted))
         )

@@ -4,6 +4,7 @@ from commonhold.api.wire import shapes
 from commonhold.api.wire.instants import instant
 from commonhold.api.wire.text import Json
 from commonhold.kernel.task import Attempt, Result
+from commonhold.tasks.agents import Agent
 from commonhold.tasks.answers import TaskAnswer, TaskView
 from commonhold.tasks.board import Collision
 
@@ -24,6 +25,7 @@ def answer(found: TaskAnswer) -> Json:
         "circle": list(found.circle),
         "partial_work": [shapes.work(each) for each in found.works],
         "changes": [shapes.change(each) for each in found.changes],
+        "agents": [agent(each) for each in found.agents],
         "next": shapes.next_call(found.next) if found.next else None,
     }
     return {name: part for name, part in parts.items() if name in ("outcome", "tasks") or part}
@@ -63,6 +65,17 @@ def view(found: TaskView) -> Json:
         "added_by": record.added_by,
         "added_at": instant(record.added_at),
         "attempts": [_attempt(each) for each in record.attempts],
+    }
+
+
+def agent(found: Agent) -> Json:
+    """Return a session; `best` is the task that it would get by a claim, null if all collide with others' work."""
+    return {
+        "holder": found.holder,
+        "state": found.state.value,
+        "tasks": list(found.tasks),
+        "can_take": found.can_take,
+        "best": found.best or None,
     }
 
 

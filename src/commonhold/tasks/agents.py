@@ -1,0 +1,70 @@
+"""The sessions that work on tasks, and what each is doing: derived from the board and from who is present."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+
+from commonhold.kernel.clock import Now
+from commonhold.kernel.presence import Presence
+from commonhold.kernel.task import Move, TaskRecord, TaskState
+from commonhold.tasks.board import Board
+from commonhold.tasks.offers import offers
+
+
+class AgentState(StrEnum):
+    """The state of a session: BUSY holds a claim, IDLE is present without one, GONE lost its claim and is not there."""
+
+    IDLE = "idle"
+    BUSY = "busy"
+    GONE = "gone"
+
+
+@dataclass(frozen=True, slots=True)
+class Agent:
+    """A session, by its full name. `tasks` are the ids of its claims, or, if it is gone, of those that it lost.
+
+    For an idle session, `can_take` counts the tasks that it could claim now, and `best` is the one that it would get;
+    empty if all of them would collide with others' work.
+    """
+
+    holder: str
+    state: AgentState
+    tasks: tuple[str, ...] = ()
+    can_take: int = 0
+    best: str = ""
+
+
+def agents_of(board: Board, presences: Iterable[Presence], now: Now) -> tuple[Agent, ...]:
+    """Return the sessions that are present, hold a claim or a lease, or lost a claim on an open task; by name."""
+    claims: dict[str, list[str]] = {}
+    lost: dict[str, list[str]] = {}
+    for record in board.tasks.values():
+        if record.state is TaskState.CLAIMED:
+            claims.setdefault(record.holder, []).append(record.id)
+        elif last := _lost_by(record):
+            lost.setdefault(last, []).append(record.id)
+    present = {each.holder for each in presences} | {
+        lease.holder for lease in board.leases.leases if lease.is_live(now)
+    }
+    return tuple(
+        _agent(board, holder, claims.get(holder, ()), () if holder in present else lost.get(holder, ()), now)
+        for holder in sorted({*claims, *lost, *present})
+    )
+
+
+def _lost_by(record: TaskRecord) -> str:
+    """Return the session whose attempt at an open task ended without a result; empty if there is none."""
+    if record.state is not TaskState.OPEN or not record.attempts:
+        return ""
+    last = record.attempts[-1]
+    return last.holder if last.end is Move.RETURN else ""
+
+
+def _agent(board: Board, holder: str, claims: Iterable[str], lost: Iterable[str], now: Now) -> Agent:
+    if held := tuple(claims):
+        return Agent(holder, AgentState.BUSY, held)
+    if gone := tuple(lost):
+        return Agent(holder, AgentState.GONE, gone)
+    found = offers(board, holder, now)
+    best = next((offer.record.id for offer in found if not offer.collisions), "")
+    return Agent(holder, AgentState.IDLE, (), len(found), best)
