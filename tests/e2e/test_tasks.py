@@ -350,3 +350,17 @@ def test_a_claim_waits_until_a_task_is_ready(run: Run, root: Path) -> None:
         out, _ = process.communicate(timeout=60)
     assert json.loads(out)["outcome"] == "claimed"
     assert run("task", "claim", "--wait", "1", "--request-id", "r").status == 2
+
+
+def test_statistics_count_what_happened(run: Run) -> None:
+    planned(run)
+    run("acquire", "a.py#one")
+    assert run("acquire", "a.py#one", "--agent", "bob").status == 1
+    run("task", "claim", "docs")
+    found = run("stats", "--json").json
+    assert (found["leases"]["collisions"], found["contended"]) == (1, {"file:a.py#one": 1})
+    assert (found["tasks"]["added"], found["tasks"]["claim"]) == (3, 1)
+    words = run("stats", "--since", "1d").text
+    assert "1 collision caught before a write" in words
+    assert run("stats", "--since", "2100-01-01T00:00:00+00:00").text == "nothing happened here in this time\n"
+    assert run("stats", "--since", "yesterday").status == 2

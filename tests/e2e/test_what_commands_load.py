@@ -54,6 +54,7 @@ LIGHT = {
     "review": ("review",),
     "record-read": ("record-read", "a.py"),
     "show": ("show", "a.py#one"),
+    "stats": ("stats",),
     "status": ("status",),
     "sweep": ("sweep",),
     "undo": ("undo", "gone"),

@@ -17,6 +17,7 @@ GROUPS: Final[Mapping[str, Mapping[str, str]]] = {
         "who": "Show who holds, waits for or last changed a path.",
         "log": "Show the log, event by event.",
         "replay": "Reconstruct every state from the log, and check that its decisions come out the same.",
+        "stats": "Show what coordination has saved: collisions caught, merges, repairs, waits by cause.",
         "review": "List unfinished work that needs a person, and close it.",
     },
     "Hold files, functions or any name": {
