@@ -6,8 +6,8 @@ tasks collide if they change overlapping regions and the merge that a validated 
 commit is first carried over to the state before the earlier one, as git does; one that does not fit there collides,
 too.
 
-`--learn` fits the weights of the prediction to the given repositories, and prints them with the limit of the risk;
-the figures count only for other repositories.
+`--learn` fits the weights of the prediction to the given repositories and prints them; the figures count only for
+other repositories.
 """
 
 import argparse
@@ -40,12 +40,11 @@ from commonhold.tasks.prediction import (
     Touch,
     Weights,
 )
-from commonhold.tasks.scheduling import RISK_LIMIT, Work, overlap_of
+from commonhold.tasks.scheduling import Work, limit_for, overlap_of
 from commonhold.workspace.git.past_commits import past_commits
 from commonhold.workspace.git.process import Git
 
 _MOST_FILES = 40
-_LIMITS = (0.001, 0.002, 0.003, 0.005, 0.0075, 0.01, 0.015, 0.02, 0.03, 0.05, 0.1, 0.2)
 _NEEDLESS = 0.15
 _BROKEN = 0.01
 _ROUNDS = 25
@@ -86,21 +85,21 @@ def _changed(path: str, before: bytes | None, after: bytes | None) -> Iterator[K
 
 @dataclass(frozen=True)
 class Sample:
-    """A task of a plan: the commit, the signs of each file, and what is predicted with the present weights."""
+    """A task of a plan: the commit, the signs of each file, what is predicted, and the limit of the risk then."""
 
     commit: Commit
     signs: Mapping[str, Signs]
     touches: tuple[Touch, ...]
+    limit: float
 
 
 @dataclass(frozen=True)
 class Pair:
-    """Two tasks of one plan: the predicted risk, and whether they collide."""
+    """Two tasks of one plan: whether they are serialised, change a region in common, and collide."""
 
-    risk: float
+    is_serial: bool
+    shares_region: bool
     collides: bool
-    have_region: bool
-    names: str
 
 
 def history_of(repository: Repository, most: int) -> list[Commit]:
@@ -141,7 +140,8 @@ def samples_of(repository: Repository, plan: Sequence[Commit], index: SqliteInde
     listed = repository.run("ls-tree", "-r", "-z", "--name-only", base).decode("utf-8", "surrogateescape")
     history = [PastCommit(*each) for each in past_commits(git, MOST_COMMITS, base)]
     predictor = Predictor(Project(listed.split("\0")[:-1], library, history), weights)
-    return [Sample(each, predictor.signs(each.message), predictor.predict(each.message)) for each in plan]
+    limit = limit_for(predictor)
+    return [Sample(each, predictor.signs(each.message), predictor.predict(each.message), limit) for each in plan]
 
 
 def pairs_of(samples: Sequence[Sample]) -> Iterator[Pair]:
@@ -151,8 +151,8 @@ def pairs_of(samples: Sequence[Sample]) -> Iterator[Pair]:
         # The older one is the later in the list.
         later, earlier = samples[one].commit, samples[other].commit
         shared = share_region(earlier, later)
-        names = " | ".join(each.message.partition("\n")[0][:50] for each in (earlier, later))
-        yield Pair(overlap_of(works[one], works[other]).risk, shared and collide(earlier, later), shared, names)
+        is_serial = overlap_of(works[one], works[other]).risk > samples[one].limit
+        yield Pair(is_serial, shared, shared and collide(earlier, later))
 
 
 def share_region(one: Commit, other: Commit) -> bool:
@@ -199,7 +199,7 @@ def measure(repositories: Sequence[Repository], work: Path, sizes: Sizes) -> lis
     pairs: list[Pair] = []
     for repository in repositories:
         own = [pair for samples in _plans(repository, work, sizes) for pair in pairs_of(samples)]
-        broken, needless = shares(own, RISK_LIMIT)
+        broken, needless = shares(own)
         print(
             f"{repository}: {len(own)} pairs, {broken:.1%} of parallel ones collide, {needless:.1%} needless",
             flush=True,
@@ -218,14 +218,13 @@ def _plans(repository: Repository, work: Path, sizes: Sizes) -> Iterator[list[Sa
 
 
 def figures(pairs: Sequence[Pair]) -> list[Figure]:
-    """Return how the limit of the product does on these pairs."""
-    broken, needless = shares(pairs, RISK_LIMIT)
-    serial = [pair for pair in pairs if pair.risk > RISK_LIMIT]
+    """Return how the predictions do on these pairs."""
+    broken, needless = shares(pairs)
     return [
         Figure("pairs of tasks", len(pairs), "pairs"),
-        Figure("pairs that change a region in common", 100 * _share(pairs, "have_region"), "%"),
+        Figure("pairs that change a region in common", 100 * _share(pairs, "shares_region"), "%"),
         Figure("pairs that collide after validation", 100 * _share(pairs, "collides"), "%"),
-        Figure("pairs that are serialised", 100 * len(serial) / max(1, len(pairs)), "%"),
+        Figure("pairs that are serialised", 100 * _share(pairs, "is_serial"), "%"),
         at_most("pairs run in parallel that collide", 100 * broken, "%", 100 * _BROKEN),
         at_most("independent pairs that are serialised", 100 * needless, "%", 100 * _NEEDLESS),
     ]
@@ -235,16 +234,16 @@ def _share(pairs: Sequence[Pair], what: str) -> float:
     return sum(bool(getattr(pair, what)) for pair in pairs) / max(1, len(pairs))
 
 
-def shares(pairs: Sequence[Pair], limit: float) -> tuple[float, float]:
+def shares(pairs: Sequence[Pair]) -> tuple[float, float]:
     """Return two shares: of colliding pairs among those run in parallel, of serialised ones among the independent."""
-    parallel = [pair for pair in pairs if pair.risk <= limit]
+    parallel = [pair for pair in pairs if not pair.is_serial]
     independent = [pair for pair in pairs if not pair.collides]
     broken = sum(pair.collides for pair in parallel) / max(1, len(parallel))
-    return broken, sum(pair.risk > limit for pair in independent) / max(1, len(independent))
+    return broken, sum(pair.is_serial for pair in independent) / max(1, len(independent))
 
 
 def learn(repositories: Sequence[Repository], work: Path, sizes: Sizes) -> Weights:
-    """Fit the weights to the files that the commits of these repositories changed, and print both shares by limit."""
+    """Fit the weights to the files that the commits of these repositories changed, and print them."""
     samples = [plan for repository in repositories for plan in _plans(repository, work, sizes)]
     rows = [
         ((1.0, *astuple(signs)), path in sample.commit.files)
@@ -254,10 +253,6 @@ def learn(repositories: Sequence[Repository], work: Path, sizes: Sizes) -> Weigh
     ]
     weights = fitted(rows)
     print(f"Weights({weights[0]:.2f}, ({', '.join(f'{each:.2f}' for each in weights[1:])}))  # {', '.join(SIGNS)}")
-    pairs = [pair for plan in samples for pair in pairs_of(plan)]
-    for limit in _LIMITS:
-        broken, needless = shares(pairs, limit)
-        print(f"limit {limit:<7} {broken:8.2%} of parallel pairs collide, {needless:8.2%} serialised without need")
     return Weights(weights[0], tuple(weights[1:]))
 
 

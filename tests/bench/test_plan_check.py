@@ -62,10 +62,10 @@ def test_a_logistic_regression_finds_the_sign_that_counts() -> None:
 
 def test_the_shares_are_those_of_the_parallel_and_of_the_independent() -> None:
     pairs = [
-        plan_check.Pair(0.9, collides=True, have_region=True, names=""),
-        plan_check.Pair(0.9, collides=False, have_region=False, names=""),
-        plan_check.Pair(0.0, collides=True, have_region=True, names=""),
-        plan_check.Pair(0.0, collides=False, have_region=False, names=""),
-        plan_check.Pair(0.0, collides=False, have_region=False, names=""),
+        plan_check.Pair(is_serial=True, shares_region=True, collides=True),
+        plan_check.Pair(is_serial=True, shares_region=False, collides=False),
+        plan_check.Pair(is_serial=False, shares_region=True, collides=True),
+        plan_check.Pair(is_serial=False, shares_region=False, collides=False),
+        plan_check.Pair(is_serial=False, shares_region=False, collides=False),
     ]
-    assert plan_check.shares(pairs, 0.5) == (1 / 3, 1 / 3)
+    assert plan_check.shares(pairs) == (1 / 3, 1 / 3)

@@ -52,7 +52,8 @@ def _check(given: Given, plan: str, agents: int) -> int:
     tasks = plan_of(plan)
     with opened(given) as place:
         known = {each.record.id for each in place.hold.tasks(all_states=True).tasks}
-        found = check_plan([_located(place, each) for each in tasks], known, Predictions(given).of, agents)
+        predictions = Predictions(given)
+        found = check_plan([_located(place, each) for each in tasks], known, predictions.of, agents, predictions.limit)
     answer(given, found, plan_shapes.checked, plan_words.checked)
     return REFUSED if found.code else DONE
 

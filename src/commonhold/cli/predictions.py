@@ -10,6 +10,7 @@ from commonhold.cli.index_place import progress_for
 from commonhold.config import load_settings
 from commonhold.kernel.task import Task
 from commonhold.tasks.prediction import Predictor, Touch, likely_keys
+from commonhold.tasks.scheduling import limit_for
 from commonhold.workspace.repository import find_repository
 
 
@@ -28,6 +29,10 @@ class Predictions:
     def of(self, task: Task) -> tuple[Touch, ...]:
         """Return the files that a task will probably change, by its title and intent."""
         return self._predictor.predict(f"{task.title}\n{task.intent}")
+
+    def limit(self) -> float:
+        """Return the risk above which two tasks of this project should not run together."""
+        return limit_for(self._predictor)
 
     def added_to(self, tasks: Iterable[Task]) -> tuple[Task, ...]:
         """Return the tasks, those that declare no keys with predicted ones."""

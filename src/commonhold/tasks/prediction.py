@@ -148,13 +148,19 @@ def likely_keys(touches: Iterable[Touch]) -> tuple[str, ...]:
     )
 
 
+def telling(history: Iterable[PastCommit]) -> list[PastCommit]:
+    """Return the commits that changed some files, but not so many that they say nothing about any of them."""
+    return [each for each in history if 0 < len(each.paths) <= _MOST_FILES]
+
+
 class Predictor:
     """Predictions for one state of a project; made once, it answers for many tasks."""
 
     def __init__(self, project: Project, weights: Weights = FITTED) -> None:
         """Index the project."""
-        self._library = project.library
+        self.project = project
         self._weights = weights
+        self._library = project.library
         self._paths = frozenset(project.paths)
         self._definitions = {path: _definitions(project.library, path) for path in project.paths}
         self._path_words = {path: frozenset(_words(path)) for path in project.paths}
@@ -166,7 +172,7 @@ class Predictor:
         self._by_ending: dict[str, list[str]] = defaultdict(list)
         for path in project.paths:
             self._by_ending[path.rpartition("/")[2]].append(path)
-        self._history = [each for each in project.history[:MOST_COMMITS] if 0 < len(each.paths) <= _MOST_FILES]
+        self._history = telling(project.history[:MOST_COMMITS])
         messages = [frozenset(_words(each.message)) for each in self._history]
         self._commits_by_word = _inverted(dict(enumerate(messages)))
         count = len(self._history)

@@ -1,13 +1,25 @@
 """Schedules of plans: overlaps by keys and by predictions, and list schedules that keep overlapping tasks apart."""
 
+from itertools import combinations
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.unit.tasks.table import task
 
+from commonhold.code.analysis.repository.library import Shelf
 from commonhold.kernel.keys import canonical, overlaps
-from commonhold.tasks.prediction import Touch
-from commonhold.tasks.scheduling import Overlap, Schedule, Work, overlap_of, overlaps_in, schedule
+from commonhold.tasks.prediction import PastCommit, Predictor, Project, Touch
+from commonhold.tasks.scheduling import (
+    RISK_LIMIT,
+    Overlap,
+    Schedule,
+    Work,
+    limit_for,
+    overlap_of,
+    overlaps_in,
+    schedule,
+)
 
 KEYS = ["file:a.py", "file:a.py#f", "file:a.py#g", "file:b.py#f", "file:src/", "file:src/a.py#f", "account:1"]
 
@@ -118,3 +130,35 @@ def test_a_declared_region_collides_with_the_predicted_share_of_it() -> None:
 def test_the_worst_key_is_named() -> None:
     found = overlap_of(Work(task("one", "file:b.py#f", "file:a.py")), Work(task("other", "file:a.py#g.h")))
     assert (found.risk, found.key) == (1.0, "file:a.py#g.h")
+
+
+def history(count: int) -> list[PastCommit]:
+    """Commits that each change one of three files, which their messages name, and often a list of changes."""
+    return [
+        PastCommit(f"mend part{number % 3}.css", (f"part{number % 3}.css", *(("CHANGES.md",) if number % 2 else ())))
+        for number in range(count)
+    ]
+
+
+def predictor(past: list[PastCommit]) -> Predictor:
+    return Predictor(Project(("part0.css", "part1.css", "part2.css", "CHANGES.md"), Shelf({}), past))
+
+
+def test_the_limit_serialises_a_small_share_of_the_pairs_that_changed_no_file_in_common() -> None:
+    past = history(80)
+    limit = limit_for(predictor(past))
+    older = predictor(past[40:])
+    works = [Work(task(str(number)), older.predict(each.message)) for number, each in enumerate(past[:40])]
+    apart = [
+        overlap_of(works[one], works[other]).risk > limit
+        for one, other in combinations(range(40), 2)
+        if not set(past[one].paths) & set(past[other].paths)
+    ]
+    assert len(apart) > 100
+    assert sum(apart) / len(apart) <= 0.15
+
+
+def test_a_short_history_has_the_usual_limit() -> None:
+    assert limit_for(predictor(history(11))) == RISK_LIMIT
+    same = [PastCommit("again", ("part0.css",))] * 30
+    assert limit_for(predictor(same)) == RISK_LIMIT

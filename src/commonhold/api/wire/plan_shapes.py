@@ -13,6 +13,7 @@ def checked(found: PlanCheck) -> Json:
     return {
         "outcome": found.outcome,
         "agents": found.agents,
+        "limit": round(found.limit, 4),
         "speed_up": round(schedule.speed_up, 3),
         "seconds": schedule.seconds,
         "seconds_of_one_agent": schedule.alone,
