@@ -8,7 +8,7 @@ from commonhold.kernel.clock import Now
 from commonhold.kernel.presence import Presence
 from commonhold.kernel.task import Move, TaskRecord, TaskState
 from commonhold.tasks.board import Board
-from commonhold.tasks.offers import offers
+from commonhold.tasks.offers import Offers
 
 
 class AgentState(StrEnum):
@@ -46,8 +46,9 @@ def agents_of(board: Board, presences: Iterable[Presence], now: Now) -> tuple[Ag
     present = {each.holder for each in presences} | {
         lease.holder for lease in board.leases.leases if lease.is_live(now)
     }
+    open_tasks = Offers(board, now)
     return tuple(
-        _agent(board, holder, claims.get(holder, ()), () if holder in present else lost.get(holder, ()), now)
+        _agent(open_tasks, holder, claims.get(holder, ()), () if holder in present else lost.get(holder, ()))
         for holder in sorted({*claims, *lost, *present})
     )
 
@@ -60,11 +61,11 @@ def _lost_by(record: TaskRecord) -> str:
     return last.holder if last.end is Move.RETURN else ""
 
 
-def _agent(board: Board, holder: str, claims: Iterable[str], lost: Iterable[str], now: Now) -> Agent:
+def _agent(open_tasks: Offers, holder: str, claims: Iterable[str], lost: Iterable[str]) -> Agent:
     if held := tuple(claims):
         return Agent(holder, AgentState.BUSY, held)
     if gone := tuple(lost):
         return Agent(holder, AgentState.GONE, gone)
-    found = offers(board, holder, now)
+    found = open_tasks.to(holder)
     best = next((offer.record.id for offer in found if not offer.collisions), "")
     return Agent(holder, AgentState.IDLE, (), len(found), best)

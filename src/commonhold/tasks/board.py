@@ -124,10 +124,13 @@ class Running:
         of_tasks = {lease.id for _, lease in self._claims if lease}
         self._leases = [lease for lease in live.values() if lease.id not in of_tasks]
         self._waiters = [waiter for waiter in board.leases.waiters if waiter.is_live(now)]
+        self._uses: dict[str, tuple[Collision, ...]] = {}
 
     def collisions(self, record: TaskRecord, holder: str) -> tuple[Collision, ...]:
         """Return the uses by others that overlap the task's keys, one for each key and use."""
-        return (*self._with_tasks(record, holder), *self._with_leases(record, holder))
+        if record.id not in self._uses:
+            self._uses[record.id] = (*self._with_tasks(record), *self._with_leases(record))
+        return tuple(each for each in self._uses[record.id] if each.holder != holder)
 
     def is_leased(self, record: TaskRecord, holder: str) -> bool:
         """Whether another session holds the key of the task itself by a plain lease, or waits in line for it."""
@@ -135,9 +138,9 @@ class Running:
         claims: list[Lease | Waiter] = [*self._leases, *self._waiters]
         return any(claim.holder != holder and claim.covering(key) for claim in claims)
 
-    def _with_tasks(self, record: TaskRecord, holder: str) -> Iterator[Collision]:
+    def _with_tasks(self, record: TaskRecord) -> Iterator[Collision]:
         for other, lease in self._claims:
-            if other.holder == holder or other.id == record.id:
+            if other.id == record.id:
                 continue
             until = lease.deadline.wall if lease else other.since
             for key in record.task.expected_keys:
@@ -145,10 +148,8 @@ class Running:
                     if overlaps(canonical(key), canonical(theirs)):
                         yield Collision(key, theirs, other.holder, other.task.title, until, other.id)
 
-    def _with_leases(self, record: TaskRecord, holder: str) -> Iterator[Collision]:
+    def _with_leases(self, record: TaskRecord) -> Iterator[Collision]:
         for lease in self._leases:
-            if lease.holder == holder:
-                continue
             for key in record.task.expected_keys:
                 if theirs := lease.covering(canonical(key)):
                     yield Collision(key, theirs, lease.holder, lease.task, lease.deadline.wall)

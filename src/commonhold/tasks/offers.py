@@ -32,18 +32,30 @@ class Offer:
     collisions: tuple[Collision, ...]
 
 
-def offers(board: Board, holder: str, now: Now, *, labels: Iterable[str] = ()) -> list[Offer]:
-    """Return the tasks that a session can claim at `now`, the best first. With `labels`, only tasks that have all."""
-    running, wanted = Running(board, now), frozenset(labels)
-    longest, latest = chains(board.tasks), latest_starts(board.tasks)
-    open_to_it = [
-        record
-        for record in board.tasks.values()
-        if wanted <= set(record.task.labels) and can_claim(record, board, holder, now)
-    ]
+class Offers:
+    """The offers of one board at one time. The part that is the same for all sessions is computed once."""
 
-    def rank(offer: Offer) -> tuple[object, ...]:
-        record = offer.record
+    def __init__(self, board: Board, now: Now) -> None:
+        """Prepare the offers from `board` at `now`."""
+        self._board = board
+        self._now = now
+        self._running = Running(board, now)
+        self._longest, self._latest = chains(board.tasks), latest_starts(board.tasks)
+
+    def to(self, holder: str, *, labels: Iterable[str] = ()) -> list[Offer]:
+        """Return the tasks that a session can claim, the best first. With `labels`, only tasks that have all."""
+        wanted = frozenset(labels)
+        found = [
+            Offer(record, self._running.collisions(record, holder))
+            for record in self._board.tasks.values()
+            if wanted <= set(record.task.labels)
+            and can_claim(record, self._board, holder, self._now)
+            and not self._running.is_leased(record, holder)
+        ]
+        return sorted(found, key=lambda offer: self._rank(offer, holder))
+
+    def _rank(self, offer: Offer, holder: str) -> tuple[object, ...]:
+        record, now = offer.record, self._now
         # Deadlines and ages are times of people, so the wall clock counts; no guarantee depends on them.
         waited = max(0.0, now.wall - record.added_at)
         return (
@@ -51,17 +63,17 @@ def offers(board: Board, holder: str, now: Now, *, labels: Iterable[str] = ()) -
             bool(offer.collisions),
             any(not collision.task_id for collision in offer.collisions),
             _has_failed_here(record, holder),
-            latest[record.id] > now.wall,
+            self._latest[record.id] > now.wall,
             -(record.task.priority + int(waited / AGEING_SECONDS)),
-            -longest[record.id],
+            -self._longest[record.id],
             -estimate(record),
             record.number,
         )
 
-    found = [
-        Offer(each, running.collisions(each, holder)) for each in open_to_it if not running.is_leased(each, holder)
-    ]
-    return sorted(found, key=rank)
+
+def offers(board: Board, holder: str, now: Now, *, labels: Iterable[str] = ()) -> list[Offer]:
+    """Return the tasks that one session can claim at `now`, as `Offers.to`."""
+    return Offers(board, now).to(holder, labels=labels)
 
 
 def _has_failed_here(record: TaskRecord, holder: str) -> bool:
