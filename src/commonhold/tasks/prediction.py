@@ -31,6 +31,9 @@ _PROBABLE: Final = 0.4
 """A file that is so probable becomes a predicted key of its task."""
 _MOST_PLACES: Final = 12
 """A name that is defined in more files than this names none of them."""
+_NAMED: Final = 0.7
+_NOT_NAMED: Final = 0.03
+"""The probabilities that a region changes which the text names, and that others of the same file change then."""
 _LEAST_LETTERS: Final = 3
 _PATH: Final = re.compile(r"(?:[\w.@-]+/)*[\w.@-]*\w\.[A-Za-z][A-Za-z0-9]{0,5}\b|(?:[\w.@-]+/)+[\w-]+")
 _CODE: Final = re.compile(r"`+([^`\n]+)`+")
@@ -215,7 +218,7 @@ class Predictor:
         return found
 
     def _why(self, signs: Signs, definition: str) -> str:
-        """Return the sign that adds the most, as a clause."""
+        """Return, as a clause, that the text names the file or a definition in it; else the sign that adds the most."""
         told = {
             "path": "the text names it",
             "definition": f"the text names {definition}, which it defines",
@@ -227,6 +230,8 @@ class Predictor:
             "together": "it changes together with a file that the text names",
             "frequency": "it changes often",
         }
+        if signs.path or signs.definition:
+            return told["path" if signs.path else "definition"]
         parts = zip(SIGNS, self._weights.signs, astuple(signs), strict=True)
         return told[max(parts, key=lambda part: part[1] * part[2])[0]]
 
@@ -321,15 +326,20 @@ class Predictor:
 
 
 def _regions(names: Sequence[str], named: Sequence[str], text: _Text) -> dict[str, float]:
-    """Return the probability of each region of a file to change if the file does."""
+    """Return the probability of each region of a file to change if the file does.
+
+    If the text names some of them, the others are hardly meant.
+    """
     if not names:
         return {}
+    if named:
+        return {HEADER: 0.1, **{name: _NAMED if name in named else _NOT_NAMED for name in names}}
     base = min(0.9, 1.5 / len(names))
     found = {HEADER: 0.3}
     for name in names:
         own = frozenset(_words(name))
         shared = len(own & text.words) / len(own) if own else 0.0
-        found[name] = 0.7 if name in named else min(0.9, base * (0.5 if named else 1.0) + 0.2 * shared)
+        found[name] = min(0.9, base + 0.2 * shared)
     return found
 
 
