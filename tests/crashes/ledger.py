@@ -42,7 +42,7 @@ def disagreements(session: SqliteSession) -> list[str]:
     return [name for name in names if getattr(folded, name) != held[name]]
 
 
-def tables(session: SqliteSession) -> Mapping[str, Mapping[str, Any]]:
+def tables(session: SqliteSession) -> Mapping[str, Mapping[Any, Any]]:
     """The tables, as the fold has them."""
     return {
         "leases": {lease.id: lease for lease in session.leases()},

@@ -241,7 +241,9 @@ def _plan_of_five(root: Path, seconds: float) -> Path:
     for name in ("one.py", "two.py"):
         functions = [f"def f{number}():\n    return 0\n" for number in range(3)]
         add_file(root, name, "\n\n".join(functions))
-    tasks = [{"id": f"t{place}-x", "title": "add", "keys": [key]} for place, key in enumerate(_keys())]
+    tasks: list[dict[str, Any]] = [
+        {"id": f"t{place}-x", "title": "add", "keys": [key]} for place, key in enumerate(_keys())
+    ]
     tasks[-1]["needs"] = ["t0-x"]
     obey(root, {each["id"]: {"replace": [["return 0", "return 0 + 1"]]} for each in tasks}, seconds=seconds)
     plan = root.parent / "plan.json"

@@ -1,5 +1,7 @@
 """Runs that are carried out by coordinators that die, freeze and stop: nothing is lost, and nothing is done twice."""
 
+from collections.abc import Mapping
+
 import pytest
 from tests.sim.run_coordinators import Story
 
@@ -43,7 +45,7 @@ def _check_effects(story: Story) -> None:
     assert made == known, f"seed {story.seed}: an effect was lost or repeated"
 
 
-def _check_edits(moves: list[ItemMoved], tasks: dict[str, object]) -> None:
+def _check_edits(moves: list[ItemMoved], tasks: Mapping[str, object]) -> None:
     """Each round proposes at most one candidate; an item that must be edited alone is; rounds never go back."""
     rounds: dict[str, int] = {}
     states = dict.fromkeys(tasks, ItemState.OPEN)
