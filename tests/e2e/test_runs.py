@@ -297,7 +297,8 @@ def test_a_run_that_is_killed_again_and_again_loses_nothing_and_does_nothing_twi
             time.sleep(random.uniform(0.0, 0.1))  # between two steps
         if kills == MOST_KILLS or process.poll() is not None:
             said = process.communicate(timeout=LONG)
-            assert process.returncode == 0, said
+            # The last kill may have come when the run was completed already.
+            assert process.returncode == 0 or b"is completed" in said[0], said
             break
         process.kill()
         process.communicate()

@@ -174,8 +174,8 @@ class Coordinator:
                 self.story.world.after(6.0, self.look)
             case RunRefused():  # another has taken over
                 self.die()
-            case _:
-                raise AssertionError(found)
+            case _:  # it died in the call
+                pass
 
     def work(self, item: ItemRecord) -> None:
         """Do the next step of an item, after the time that it takes."""

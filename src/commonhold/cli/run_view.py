@@ -31,22 +31,24 @@ def watched_run(
     Ctrl-C, or SIGTERM, sets `stop`, and the end is waited for; a second one is raised.
     """
     ended: list[RunAnswer | BaseException] = []
+    has_ended = threading.Event()  # Python 3.11 takes a thread for dead if Ctrl-C interrupts its `join`
 
     def carry() -> None:
         try:
             ended.append(carry_out())
         except BaseException as fault:  # noqa: BLE001 - raised again below
             ended.append(fault)
+        has_ended.set()
 
     working = threading.Thread(target=carry, name="coordinator", daemon=True)
     with _terminated_as_interrupted():
         working.start()
         show = _board(hold, run) if _has_board(given) else _lines(given, hold, run)
         with show as look:
-            while working.is_alive():
+            while not has_ended.is_set():
                 try:
                     look()
-                    working.join(_LOOK_SECONDS)
+                    has_ended.wait(_LOOK_SECONDS)
                 except KeyboardInterrupt:
                     if stop.is_set():
                         raise
