@@ -18,6 +18,7 @@ from contextlib import suppress
 from typing import Final
 
 from commonhold.machine.correlation import current
+from commonhold.machine.secrets import masked
 
 MOST_BYTES: Final = 1_000_000
 """A log file of this size is renamed."""
@@ -32,11 +33,7 @@ _STANDARD_ERROR: Final = 2
 _STREAMS: Final = (1, 2)
 _APPEND: Final = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
 _PLAIN: Final = re.compile(r"[\w.,:;/#@+*%()<>-]+", re.ASCII)
-_SECRETS: Final = re.compile(
-    r"(?P<before>://[^/\s:@]*:)[^/\s@]+(?=@)|(?P<named>(?:bearer |password=|token=|/t/))[^\s&/\"']+", re.IGNORECASE
-)
 _FIELDS: Final = re.compile(r'(?:^|(?<= ))([a-z_]+)=(?:("(?:[^"\\]|\\.)*")|(\S*))')
-_HIDDEN: Final = r"\g<before>\g<named>***"
 
 
 class Lines(logging.Formatter):
@@ -86,7 +83,7 @@ def _value(value: object) -> str:
             text = str(value)
     if len(text) > LONGEST_TEXT:
         text = f"{text[:LONGEST_TEXT]}..."
-    text = _SECRETS.sub(_HIDDEN, text)
+    text = masked(text)
     return text if _PLAIN.fullmatch(text) else _quoted(text)
 
 
@@ -99,7 +96,7 @@ def _some(values: Iterable[object]) -> Iterator[str]:
 
 
 def _quoted(text: str) -> str:
-    return json.dumps(_SECRETS.sub(_HIDDEN, text))
+    return json.dumps(masked(text))
 
 
 class StandardError(logging.Handler):
