@@ -1,13 +1,16 @@
 """Declare an operation of the service once: by the signature of its method, and by an `Operation` above it.
 
-The calls over the socket, the daemon's scheduling, the channels, both SDKs and docs/python.md are derived from these
-declarations. Tests compare the MCP tools and the commands with them.
+The calls over the socket, the routes of the HTTP interface with their OpenAPI document, the daemon's scheduling, the
+channels, both SDKs, docs/python.md and the table of docs/server.md are derived from these declarations. Tests compare
+the MCP tools and the commands with them.
 """
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Any, Final, TypeVar
+
+from commonhold.kernel.scopes import Scope
 
 M = TypeVar("M", bound=Callable[..., Any])
 _MARK: Final = "operation"
@@ -35,6 +38,9 @@ class Operation:
     - `in_sdk`: both SDKs have a method for it. `wrapped`: that method does more than this one call.
     - `for_hooks`: it is for agents' hooks, and documented apart from the calls of users.
     - `command`, `tool`: the command and the MCP tool that offer it; empty if none does.
+    - `route`: its HTTP method and its path, such as `POST /leases/{lease_id}/renew`, with parameters of the method in
+      braces; empty for `POST /calls/NAME`.
+    - `scope`: the token that it needs over the network; None: OBSERVER for a GET, AGENT for all others.
     """
 
     schedule: Schedule = Schedule.FILES
@@ -46,6 +52,8 @@ class Operation:
     for_hooks: bool = False
     command: str = ""
     tool: str = ""
+    route: str = ""
+    scope: Scope | None = None
 
     def __call__(self, method: M) -> M:
         """Return the method itself, declared as an operation."""

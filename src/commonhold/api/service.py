@@ -12,6 +12,7 @@ from commonhold.api.operations import Operation, Schedule, declared
 from commonhold.kernel import texts
 from commonhold.kernel.keys import FILE, parse
 from commonhold.kernel.modes import Mode
+from commonhold.kernel.scopes import Scope
 from commonhold.kernel.unwritable import although_unwritable
 from commonhold.leases.decision_log import log_commit, log_external_write
 
@@ -81,7 +82,7 @@ class Service:
         """Whether a session still works here: it holds a lease, has called recently, or its process runs."""
         return self._writing.attendance.is_at_work(holder)
 
-    @Operation(reads=True, over_socket=False, command="regions", tool="regions")
+    @Operation(reads=True, over_socket=False, command="regions", tool="regions", route="GET /regions/parsed")
     def regions(self, path: str) -> terms.RegionMap:
         """Parse a file, and return its regions: `.regions`, `.problems`.
 
@@ -90,7 +91,7 @@ class Service:
         self._recover_if_possible()
         return self._uses.reading.regions(path)
 
-    @Operation(reads=True, command="regions")
+    @Operation(reads=True, command="regions", route="GET /regions")
     def list_regions(self, path: str) -> terms.RegionList:
         """Return the regions of a file by lines, for display. Raises as `regions`.
 
@@ -101,7 +102,7 @@ class Service:
 
         return listed(self.regions(path))
 
-    @Operation(command="show", tool="read")
+    @Operation(command="show", tool="read", route="GET /texts")
     def read(self, *keys: str) -> tuple[terms.RegionText, ...]:
         """Return regions with their text and hash; the text is kept, so that later changes to it can be shown.
 
@@ -111,7 +112,7 @@ class Service:
         self._recover_if_possible()
         return self._uses.reading.read(keys)
 
-    @Operation(command="record-read")
+    @Operation(command="record-read", route="POST /reads")
     def record_read(self, *keys: str, shown: str = "") -> tuple[terms.RegionHash, ...]:
         """Record that this session read files or regions in another way (such as its own tools), as if through `read`.
 
@@ -123,12 +124,12 @@ class Service:
         self._recover_if_possible()
         return self._uses.reading.record_read(keys, shown)
 
-    @Operation(reads=True)
+    @Operation(reads=True, route="GET /reads")
     def last_read(self, *keys: str) -> tuple[terms.RegionHash, ...]:
         """Return the hashes of files or regions at this session's last read or write of them; None if it has none."""
         return self._uses.reading.known(keys)
 
-    @Operation(reads=True, command="version-of")
+    @Operation(reads=True, command="version-of", route="GET /versions")
     def key_version(self, key: str) -> terms.KeyVersion:
         """Return the version of a key without its content: nothing counts as read.
 
@@ -141,12 +142,12 @@ class Service:
         self._recover_if_possible()
         return key_version(key, self._uses.reading, self._uses.values)
 
-    @Operation(Schedule.QUICK, reads=True)
+    @Operation(Schedule.QUICK, reads=True, route="POST /news")
     def news(self) -> tuple[terms.News, ...]:
         """Return, once, messages of others and their changes to what this session has read; notices have them too."""
         return self._uses.notifications.tell()
 
-    @Operation(for_hooks=True)
+    @Operation(for_hooks=True, route="POST /messages")
     def send(self, holders: Sequence[str], text: str) -> None:
         """Send `text` to other sessions in this working tree, once: with their next answer that has notices.
 
@@ -158,7 +159,7 @@ class Service:
         """Include this notice in the next answer that has notices."""
         self._uses.notifications.add(notice)
 
-    @Operation(Schedule.QUICK, wrapped=True, command="acquire", tool="acquire")
+    @Operation(Schedule.QUICK, wrapped=True, command="acquire", tool="acquire", route="POST /leases")
     def acquire(
         self,
         *keys: str,
@@ -187,7 +188,7 @@ class Service:
 
         return redirected(self._uses, self.holder, answer)
 
-    @Operation(Schedule.QUICK, command="renew", tool="renew")
+    @Operation(Schedule.QUICK, command="renew", tool="renew", route="POST /leases/{lease_id}/renew")
     def renew(
         self, lease_id: str, *, ttl_seconds: float | None = None, request_id: str | None = None
     ) -> terms.LeaseAnswer:
@@ -195,7 +196,7 @@ class Service:
         ttl = self._uses.options.ttl_seconds if ttl_seconds is None else ttl_seconds
         return self._uses.leases.renew(self.holder, lease_id, ttl, request_id)
 
-    @Operation(Schedule.QUICK, command="release", tool="release")
+    @Operation(Schedule.QUICK, command="release", tool="release", route="POST /leases/{lease_id}/release")
     def release(self, lease_id: str, *, request_id: str | None = None, result: str | None = None) -> terms.LeaseAnswer:
         """End a lease of this session, or give up its place in line.
 
@@ -204,28 +205,30 @@ class Service:
         """
         return self._uses.leases.release(self.holder, lease_id, request_id, result)
 
-    @Operation(Schedule.QUICK, once=True, command="ask")
+    @Operation(Schedule.QUICK, once=True, command="ask", route="POST /leases/{lease_id}/ask")
     def ask(self, lease_id: str, *, why: str, request_id: str | None = None) -> terms.LeaseAnswer:
         """Ask the holder of a lease to release it: the holder's next answers say so."""
         return self._uses.leases.ask(self.holder, lease_id, why, request_id)
 
-    @Operation(Schedule.QUICK, once=True, command="hand-over")
+    @Operation(Schedule.QUICK, once=True, command="hand-over", route="POST /leases/{lease_id}/hand-over")
     def hand_over(self, lease_id: str, *, to: str, request_id: str | None = None) -> terms.LeaseAnswer:
         """Give a lease to another holder (such as a subagent), with a new fence: this session cannot write under it."""
         return self._uses.leases.hand_over(self.holder, lease_id, to, request_id)
 
-    @Operation(Schedule.QUICK, once=True, command="break")
+    @Operation(
+        Schedule.QUICK, once=True, command="break", route="POST /leases/{lease_id}/force-release", scope=Scope.REVIEWER
+    )
     def break_lease(self, lease_id: str, *, reason: str, request_id: str | None = None) -> terms.LeaseAnswer:
         """End a lease by force: for people. The author, the reason and the holder's partial work are kept."""
         return self._uses.leases.break_(self.holder, lease_id, reason, request_id)
 
-    @Operation(Schedule.QUICK, reads=True, command="get", tool="get")
+    @Operation(Schedule.QUICK, reads=True, command="get", tool="get", route="GET /values/{key}")
     def get(self, key: str) -> terms.Value:
         """Return the text of a free key (such as `account:12345`), and its version."""
         self.heartbeat()
         return self._uses.values.get(key)
 
-    @Operation(Schedule.QUICK, once=True, command="put", tool="put")
+    @Operation(Schedule.QUICK, once=True, command="put", tool="put", route="PUT /values/{key}")
     def put(
         self,
         key: str,
@@ -244,7 +247,7 @@ class Service:
         """
         return self._uses.values.put(self.holder, key, text, expected_version, fence, reads, request_id)
 
-    @Operation(command="review")
+    @Operation(command="review", route="GET /works")
     def partial_works(self) -> tuple[terms.PartialWork, ...]:
         """Return changes that holders had made when they lost their leases, and that have not been reviewed yet."""
         self._recover_if_possible()
@@ -253,12 +256,12 @@ class Service:
                 self._uses.works.look_for()
         return self._uses.works.waiting()
 
-    @Operation(command="review resolve")
+    @Operation(command="review resolve", route="POST /works/{lease_id}/review", scope=Scope.REVIEWER)
     def review(self, lease_id: str, *, note: str = "") -> terms.ReviewAnswer:
         """Close a partial work after a review; `note` says with what result."""
         return self._uses.works.review(self.holder, lease_id, note)
 
-    @Operation(command="review waive")
+    @Operation(command="review waive", route="POST /debts/waive", scope=Scope.REVIEWER)
     def waive(self, *keys: str, note: str) -> terms.WaiveAnswer:
         """Close the debts at `keys` after a review: `note` says why nothing must be done there.
 
@@ -267,7 +270,7 @@ class Service:
         self._recover_if_possible()
         return self._uses.waivers.waive(self.holder, keys, note)
 
-    @Operation(command="adopt")
+    @Operation(command="adopt", route="POST /adoptions")
     def adopt(self, *keys: str, owner: str) -> terms.AdoptAnswer:
         """Credit to this session the uncommitted changes that `owner`, a session that has ended, made to files here.
 
@@ -283,7 +286,7 @@ class Service:
             )
         return answer
 
-    @Operation(once=True, command="task add", tool="task")
+    @Operation(once=True, command="task add", tool="task", route="POST /tasks")
     def add_tasks(self, *tasks: terms.Task, request_id: str | None = None) -> terms.TaskAnswer:
         """Add tasks, all or none; one without an id gets one from the store. Needs may name tasks of the same call.
 
@@ -293,7 +296,7 @@ class Service:
         """
         return self._uses.tasks.add(self.holder, tasks, request_id)
 
-    @Operation(once=True, command="task claim", tool="task")
+    @Operation(once=True, command="task claim", tool="task", route="POST /tasks/claim")
     def claim_task(
         self,
         task: str | None = None,
@@ -311,7 +314,7 @@ class Service:
         ttl = self._uses.options.ttl_seconds if ttl_seconds is None else ttl_seconds
         return self._uses.tasks.claim(self.holder, task, ttl, labels, collisions, request_id)
 
-    @Operation(once=True, command="task done", tool="task")
+    @Operation(once=True, command="task done", tool="task", route="POST /tasks/{task}/change")
     def change_task(
         self,
         task: str,
@@ -330,7 +333,7 @@ class Service:
         """
         return self._uses.tasks.change(self.holder, task, action, fence, commit, note, request_id)
 
-    @Operation(command="task list", tool="task")
+    @Operation(command="task list", tool="task", route="GET /tasks")
     def tasks(self, *ids: str, all_states: bool = False) -> terms.TaskAnswer:
         """Return the tasks that are not final, or those with these ids, with the traces of their attempts.
 
@@ -426,7 +429,7 @@ class Service:
     def _ttl(self, seconds: float | None) -> float:
         return self._uses.options.ttl_seconds if seconds is None else seconds
 
-    @Operation(Schedule.PLANNED, command="sweep")
+    @Operation(Schedule.PLANNED, command="sweep", route="POST /sweep")
     def sweep(self) -> None:
         """End expired leases, grant them to their waiters, and look for partial work.
 
@@ -452,12 +455,12 @@ class Service:
         if self._agent is not None:
             self._uses.leases.let_last(self._agent)
 
-    @Operation(Schedule.QUICK, reads=True)
+    @Operation(Schedule.QUICK, reads=True, route="GET /leases")
     def leases(self, *, holder: str | None = None) -> tuple[terms.Lease, ...]:
         """Return the live leases, oldest first, of all holders or of one."""
         return self._uses.leases.live(holder=holder)
 
-    @Operation(Schedule.PLANNED, wrapped=True, command="commit", tool="commit")
+    @Operation(Schedule.PLANNED, wrapped=True, command="commit", tool="commit", route="POST /commits")
     def commit(self, changeset: terms.Changeset, *, dry_run: bool = False) -> terms.CommitAnswer:
         """Apply all edits of a changeset or none. A dry run returns the verdict and writes nothing.
 
@@ -612,25 +615,25 @@ class Service:
         self._writing.attendance.end_session(self.holder)
         return answer
 
-    @Operation(Schedule.QUICK, reads=True, command="who", tool="status")
+    @Operation(Schedule.QUICK, reads=True, command="who", tool="status", route="GET /holders")
     def who(self, key: str) -> terms.Who:
         """Return the holders of leases that overlap `key`, those who wait, and the authors of its last changes."""
         self._recover_if_possible()
         return self._uses.queries.who(key)
 
-    @Operation(Schedule.QUICK, reads=True, command="status", tool="status")
+    @Operation(Schedule.QUICK, reads=True, command="status", tool="status", route="GET /status")
     def status(self) -> terms.Status:
         """Return live leases, newest commits, and open debts."""
         return self._looked(self._uses.queries.status)
 
-    @Operation(reads=True, command="log")
+    @Operation(reads=True, command="log", route="GET /events")
     def log(
         self, *, after: int | None = None, limit: int = 100, lease_id: str | None = None
     ) -> tuple[terms.Recorded, ...]:
         """Return events in order: those after the sequence `after` (with a lease: after 0), or the newest."""
         return self._uses.queries.log(after=after, limit=limit, lease_id=lease_id)
 
-    @Operation(reads=True, command="explain")
+    @Operation(reads=True, command="explain", route="GET /explanations")
     def explain(self, what: str) -> terms.Account:
         """Explain from the log why something was refused, waited or changed: events in words, with their reasons.
 
@@ -654,17 +657,17 @@ class Service:
 
         return check_log(self._uses.place, since, until)
 
-    @Operation(reads=True, for_hooks=True)
+    @Operation(reads=True, for_hooks=True, route="GET /commits")
     def commits_on(self, path: str, *, limit: int = 200) -> tuple[terms.Recorded, ...]:
         """Return the newest commits in this working tree that touched the file at `path`, oldest first."""
         return self._uses.queries.commits_on(path, limit)
 
-    @Operation(reads=True, command="show")
+    @Operation(reads=True, command="show", route="GET /contents/{content_hash}")
     def content(self, content_hash: str) -> bytes:
         """Return kept bytes, by hash. Raises InputError `CONTENT_UNKNOWN`."""
         return self._uses.queries.content(content_hash)
 
-    @Operation(reads=True, command="doctor")
+    @Operation(reads=True, command="doctor", route="POST /recover", scope=Scope.ADMIN)
     def recover(self) -> tuple[terms.CommitUndone, ...]:
         """Take back commits that a crash interrupted; every commit and read does so first."""
         return self._uses.maintenance.recover()
@@ -686,7 +689,7 @@ class Service:
         self._uses.maintenance.wait_for_halves()
         self._looked(lambda: None)
 
-    @Operation(command="doctor")
+    @Operation(command="doctor", route="POST /retention", scope=Scope.ADMIN)
     def apply_retention(self) -> None:
         """Delete kept contents whose retention is over."""
         self._uses.maintenance.apply_retention()

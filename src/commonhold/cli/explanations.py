@@ -176,6 +176,51 @@ ERRORS: Final[Mapping[Code, Explanation]] = {
         "The work of this key, which is done once for all, is done already.",
         "Use its result: `commonhold acquire --once KEY --json` gives it. New work takes a new key.",
     ),
+    Code.TOKEN_INVALID: E(
+        "The request over the network has no access token, or one that is unknown, expired or revoked.",
+        "Make one with `commonhold token issue`, and send it as the header Authorization: Bearer TOKEN.",
+    ),
+    Code.TOKEN_UNKNOWN: E("There is no access token with that id.", "List the ids with `commonhold token list`."),
+    Code.SCOPE_INSUFFICIENT: E(
+        "The access token does not permit this operation, or not in the name of that session.",
+        "Use a token of the scope that the message names; `commonhold token issue --scope SCOPE` makes one.",
+    ),
+    Code.HOST_REFUSED: E(
+        "The request names a host in its Host header by which this server is not known.",
+        "Use the address that the server printed, or start it with `commonhold serve --allow-host NAME`.",
+    ),
+    Code.ORIGIN_REFUSED: E(
+        "A page of another site sent the request: the browser names that site in the Origin header.",
+        "Open the server's own address. Programs send no Origin header.",
+    ),
+    Code.ROUTE_UNKNOWN: E(
+        "The server has nothing at that path, or not for that HTTP method.",
+        "See docs/server.md, or the OpenAPI document at /api/v1/openapi.json.",
+    ),
+    Code.REQUEST_TOO_LARGE: E(
+        "The body of the request is larger than the server accepts.",
+        "Send less at once: commit large files one by one.",
+    ),
+    Code.RATE_LIMITED: E(
+        "The bearer of this token sent more requests than the server accepts in that time.",
+        "Wait for as long as the answer says, then go on; watch events instead of asking again and again.",
+    ),
+    Code.CURSOR_UNKNOWN: E(
+        "The cursor names an event that is not in the log: it is of another repository, or of a state that was lost.",
+        "Read the present state, then follow the events from the cursor that this answer names.",
+    ),
+    Code.READER_TOO_SLOW: E(
+        "The client took the events of a stream so slowly that the server closed it. No event was left out before.",
+        "Connect again with the cursor of the last event that arrived.",
+    ),
+    Code.ADDRESS_UNSAFE: E(
+        "Other machines could read the tokens and files that go to this address, since it would be served without TLS.",
+        "Give `commonhold serve` --tls-cert and --tls-key, or --insecure if a proxy in front encrypts.",
+    ),
+    Code.SERVER_UNREACHABLE: E(
+        "The server did not answer: it is not running, the address is wrong, or its certificate is not trusted.",
+        "Check the address, and see whether `commonhold serve` runs there; then repeat the call.",
+    ),
     Code.LEASE_DENIED: E(
         "The lease for a command or a `with` block was not granted in time.",
         "Wait longer (--wait SECONDS), or do other work first; `commonhold who KEY` says who holds it.",

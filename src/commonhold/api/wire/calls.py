@@ -84,25 +84,28 @@ class Method:
     parameters: type[msgspec.Struct]
     fields: tuple[str, ...]
     rest: str | None
+    answer_kind: Any
     decode_parameters: Any
-    decode_answer: Any
 
     def arguments(self, raw: msgspec.Raw) -> tuple[Sequence[Any], dict[str, Any]]:
         """Decode positional and named arguments. Raises UNREADABLE if they do not fit."""
-        given = self.decode_parameters(raw)
+        return self.split(self.decode_parameters(raw))
+
+    def split(self, given: msgspec.Struct) -> tuple[Sequence[Any], dict[str, Any]]:
+        """Return the positional and the named arguments among decoded parameters."""
         named = {name: value for name in self.fields if (value := getattr(given, name)) is not msgspec.UNSET}
         return named.pop(self.rest, ()) if self.rest else (), named
 
     def answer(self, raw: msgspec.Raw) -> Any:  # noqa: ANN401 - each method has its own
         """The answer back."""
-        return self.decode_answer(raw)
+        return _answer_decoder(self.answer_kind)(raw)
 
 
 _encoder: Final = msgspec.msgpack.Encoder()
 _request: Final = msgspec.msgpack.Decoder(Request)
 _reply: Final = msgspec.msgpack.Decoder(Reply)
 _fault: Final = msgspec.msgpack.Decoder(Fault)
-_FAMILIES: Final[dict[str, type[CommonholdError]]] = {
+FAMILIES: Final[dict[str, type[CommonholdError]]] = {
     each.__name__: each for each in (UsageError, InputError, StoreError, InternalError)
 }
 
@@ -112,6 +115,12 @@ def method(name: str) -> Method:
     """The method of that name. Raises KeyError for one that is not for others to call."""
     if name not in NAMES:
         raise KeyError(name)
+    return described(name)
+
+
+@cache
+def described(name: str) -> Method:
+    """Any operation of that name, also one that the daemon's socket does not offer."""
     function = getattr(Service, name)
     hints = get_type_hints(function)
     rest: str | None = None
@@ -131,8 +140,8 @@ def method(name: str) -> Method:
         parameters,
         tuple(label for label, *_ in fields),
         rest,
+        hints["return"],
         msgspec.msgpack.Decoder(parameters).decode,
-        _answer_decoder(hints["return"]),
     )
 
 
@@ -189,6 +198,7 @@ def _with_events(answer: tuple[object, ...]) -> tuple[object, ...]:
     return recorded.shape(answer)
 
 
+@cache
 def _answer_decoder(kind: object) -> Callable[[msgspec.Raw], Any]:
     # Recognised by its name: the class itself would be loaded here, with all kinds of events.
     if not any(getattr(each, "__name__", "") == "Recorded" for each in get_args(kind)):
@@ -213,7 +223,7 @@ def decode_reply(frame: bytes) -> Reply:
 def decode_fault(raw: msgspec.Raw) -> CommonholdError:
     """The error in a reply, to be raised."""
     fault = _fault.decode(raw)
-    return _FAMILIES.get(fault.family, InternalError)(
+    return FAMILIES.get(fault.family, InternalError)(
         fault.code,
         fault.message,
         hint=fault.hint,

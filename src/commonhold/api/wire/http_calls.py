@@ -1,0 +1,319 @@
+"""Calls of the service as HTTP requests, and their answers as bodies: both ends, for all operations.
+
+Bodies are JSON, with the fields of the types in docs/python.md. A list is an object with its `items` and the cursor
+of the `next` page; an event has its `sequence`, `at`, `kind` and `event`; bytes are sent as they are. The regions of a
+file are sent as its path and its bytes, which the reader parses.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any, Final, get_args, get_origin
+from urllib.parse import parse_qsl, urlencode
+
+import msgspec
+
+from commonhold.api.routes import Route
+from commonhold.api.wire import calls
+from commonhold.api.wire.changesets import changeset
+from commonhold.kernel.errors import Code, InputError, UsageError
+from commonhold.machine.secrets import masked
+
+if TYPE_CHECKING:
+    from commonhold.code.regions.region import RegionMap
+    from commonhold.kernel.events import Recorded
+
+JSON: Final = "application/json"
+BYTES: Final = "application/octet-stream"
+LIMIT, CURSOR = "limit", "cursor"
+"""The parameters by which a list is asked for in pages."""
+MOST_ITEMS: Final = 1000
+ORDERS: Final = ("fence", "lease_id")
+"""The fields that lists are ordered by, if they come in pages: an item keeps its place among the others."""
+_STATUSES: Final = {"refused": HTTPStatus.CONFLICT, "denied": HTTPStatus.CONFLICT, "queued": HTTPStatus.ACCEPTED}
+_LONGEST_NUMBER: Final = 18
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A request: the query or the body has the parameters that do not stand in the path."""
+
+    method: str
+    path: str
+    query: str = ""
+    body: bytes = b""
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Which part of a list is asked for: at most `limit` items, those after the place that `cursor` names."""
+
+    limit: int | None = None
+    cursor: int | str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """A request that was read: the arguments of the call, and the page of its answer."""
+
+    arguments: Sequence[Any]
+    named: dict[str, Any]
+    page: Page
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """The body of an answer. `etag` changes with the content; if that has a hash, it is this hash."""
+
+    status: int
+    data: bytes
+    content_type: str = JSON
+    etag: str = ""
+
+
+def asked(route: Route, arguments: Sequence[Any], named: Mapping[str, Any]) -> Asked:
+    """Return the request for a call. Raises InputError `TEXT_INVALID` for a text that is not UTF-8."""
+    known = calls.described(route.operation)
+    given = {name: value for name, value in named.items() if value is not None or route.has_body}
+    if arguments:
+        given |= {known.rest: arguments} if known.rest else dict(zip(known.fields, arguments, strict=False))
+    try:
+        path = route.filled(given)
+        rest = {name: value for name, value in given.items() if name not in route.parameters}
+        if route.has_body:
+            return Asked(route.method, path, body=msgspec.json.encode(rest))
+        return Asked(route.method, path, urlencode(msgspec.to_builtins(rest), doseq=True))
+    except UnicodeEncodeError as fault:
+        raise InputError(
+            Code.TEXT_INVALID,
+            f"what {route.operation} was given holds {fault.object[fault.start : fault.end]!a}, which is not UTF-8",
+            hint="give texts and names in UTF-8; bytes that are no text go into `data`",
+        ) from fault
+
+
+def read(route: Route, values: Mapping[str, str], query: str, body: bytes, key: str = "") -> Read:
+    """Read a request for `route`, whose path has these `values`; `key` is its idempotency key, if it has one.
+
+    Raises UsageError `USAGE` for parameters that the operation does not take, and InputError `CHANGESET_INVALID`.
+    """
+    known = calls.described(route.operation)
+    if route.has_body:
+        _check(not query, "this request takes no parameters in its query: send them in the JSON body")
+        given = _object(body)
+        page = Page()
+    else:
+        given, page = _from_query(query, known)
+    _check(not given.keys() & values.keys(), "a parameter stands in the path already: leave it out")
+    given |= values
+    if isinstance(given.get("changeset"), dict):
+        changeset(given["changeset"])
+    if key:
+        _name(given, key, known.fields)
+    try:
+        parameters = msgspec.convert(given, known.parameters, strict=route.has_body)
+    except (msgspec.ValidationError, ValueError, OverflowError) as fault:
+        raise _unfit(f"{route.operation} does not take these parameters: {fault}") from fault
+    arguments, named = known.split(parameters)
+    return Read(arguments, named, page)
+
+
+def _object(body: bytes) -> dict[str, Any]:
+    try:
+        given = msgspec.json.decode(body or b"{}")
+    except (msgspec.DecodeError, UnicodeError, RecursionError) as fault:
+        raise _unfit(f"the body is not JSON: {fault}") from fault
+    _check(isinstance(given, dict), "the body is not a JSON object")
+    return dict(given)
+
+
+def _from_query(query: str, known: calls.Method) -> tuple[dict[str, Any], Page]:
+    try:
+        pairs = parse_qsl(
+            query, keep_blank_values=True, strict_parsing=bool(query), errors="strict", max_num_fields=5000
+        )
+    except ValueError as fault:
+        raise _unfit(f"the query cannot be read: {fault}") from fault
+    given: dict[str, Any] = {}
+    for name, value in pairs:
+        if name == known.rest:
+            given.setdefault(name, []).append(value)
+        else:
+            _check(name not in given, f"{name} is given twice")
+            given[name] = value
+    return given, _page(given, known)
+
+
+def _page(given: dict[str, Any], known: calls.Method) -> Page:
+    """Take the page out of the parameters; an operation that has a limit of its own gets that, and its cursor."""
+    order = order_of(known)
+    if order is None:
+        return Page()
+    limit, cursor = given.pop(LIMIT, None), given.pop(CURSOR, None)
+    count = None if limit is None else _number(LIMIT, limit)
+    _check(count is None or 0 < count <= MOST_ITEMS, f"limit is a number from 1 to {MOST_ITEMS}")
+    if order == "sequence":
+        if cursor is not None:
+            _check("after" not in given, "cursor and after are the same: give one")
+            given["after"] = cursor
+        given |= {} if limit is None else {LIMIT: limit}
+        return Page(count, cursor)
+    place = _number(CURSOR, cursor) if cursor is not None and order == "fence" else cursor
+    return Page(count, place)
+
+
+def _number(name: str, text: str) -> int:
+    _check(text.isascii() and text.isdigit() and len(text) <= _LONGEST_NUMBER, f"{name} is not a number: {text!a}")
+    return int(text)
+
+
+def _name(given: dict[str, Any], key: str, fields: Sequence[str]) -> None:
+    """Name a call by its idempotency key, as far as it takes a name; others may be repeated as they are."""
+    if "request_id" in fields:
+        given.setdefault("request_id", key)
+    elif isinstance(shape := given.get("changeset"), dict):
+        given["changeset"] = {"request_id": key, **shape}
+
+
+def order_of(known: calls.Method) -> str | None:
+    """Return the field by which the list that a call returns is ordered; None if it does not come in pages."""
+    if get_origin(known.answer_kind) is not tuple:
+        return None
+    fields = getattr(get_args(known.answer_kind)[0], "__dataclass_fields__", {})
+    names = ("sequence", *ORDERS) if "after" in known.fields else ORDERS
+    return next((name for name in names if name in fields), None)
+
+
+def answered(route: Route, answer: Any, page: Page) -> Body:  # noqa: ANN401 - each operation has its own
+    """Return the body of an answer, or of the page of it that was asked for."""
+    status = _STATUSES.get(getattr(answer, "outcome", ""), HTTPStatus.OK)
+    if answer is None:
+        return Body(HTTPStatus.NO_CONTENT, b"")
+    if isinstance(answer, bytes):
+        return Body(status, answer, BYTES, _quoted(sha256(answer).hexdigest()))
+    if isinstance(answer, tuple):
+        data = msgspec.json.encode(_listed(answer, order_of(calls.described(route.operation)), page))
+    elif _is_map(type(answer)):
+        shape = {"path": answer.path, "language": answer.language, "source": base64.b64encode(answer.source).decode()}
+        data = msgspec.json.encode(shape)
+    else:
+        data = msgspec.json.encode(answer)
+    return Body(status, data, JSON, _etag(answer, data) if route.method == "GET" else "")
+
+
+def _listed(answer: tuple[Any, ...], order: str | None, page: Page) -> dict[str, Any]:
+    items: Sequence[Any] = [event_shape(each) if hasattr(each, "event") else each for each in answer]
+    if order == "sequence":
+        return {"items": items, "next": str(answer[-1].sequence) if answer else page.cursor}
+    if order is None:
+        return {"items": items, "next": None}
+    items = sorted(answer, key=lambda each: getattr(each, order))
+    cursor: Any = page.cursor
+    if cursor is not None:
+        items = [each for each in items if getattr(each, order) > cursor]
+    is_last = page.limit is None or len(items) <= page.limit
+    shown = items if is_last else items[: page.limit]
+    return {"items": shown, "next": None if is_last else str(getattr(shown[-1], order))}
+
+
+def event_shape(recorded: Recorded) -> dict[str, Any]:
+    """Return an event with its sequence, its time (in seconds since 1970), and its kind; secrets in it are masked."""
+    from commonhold.stores import codec  # noqa: PLC0415 - loaded here: most calls have nothing to do with events
+
+    kind, body = codec.encode_event(recorded.event)
+    text = body.decode()
+    event = msgspec.Raw(body) if masked(text) == text else _masked(msgspec.json.decode(body))
+    return {"sequence": recorded.sequence, "at": recorded.at, "kind": kind, "event": event}
+
+
+def _masked(shape: Any) -> Any:  # noqa: ANN401 - any JSON
+    """Return the same JSON with its secrets masked, text by text: its form stays."""
+    match shape:
+        case str():
+            return masked(shape)
+        case list():
+            return [_masked(each) for each in shape]
+        case dict():
+            return {_masked(name): _masked(each) for name, each in shape.items()}
+        case _:
+            return shape
+
+
+def _etag(answer: Any, data: bytes) -> str:  # noqa: ANN401 - each operation has its own
+    """Return the hash or the version of the content, if the answer is about one thing; else the hash of the body."""
+    one = answer[0] if isinstance(answer, tuple) and len(answer) == 1 else answer
+    if _is_map(type(one)):
+        return _quoted(sha256(one.source).hexdigest())
+    if isinstance(found := getattr(one, "hash", None), str):
+        return _quoted(found)
+    if isinstance(version := getattr(one, "version", None), int):
+        return _quoted(f"version-{version}")
+    return _quoted(sha256(data).hexdigest())
+
+
+def _quoted(tag: str) -> str:
+    return f'"{tag}"'
+
+
+def answer_in(route: Route, data: bytes) -> Any:  # noqa: ANN401 - each operation has its own
+    """Return the answer that a body has. Raises what msgspec raises for a body that has none."""
+    kind = calls.described(route.operation).answer_kind
+    if kind in (None, type(None)):
+        return None
+    if kind is bytes:
+        return data
+    if _is_map(kind):
+        return _parsed(data)
+    if get_origin(kind) is not tuple:
+        return msgspec.json.decode(data, type=kind)
+    items = msgspec.json.decode(data, type=_Items).items
+    if "event" in getattr(get_args(kind)[0], "__dataclass_fields__", {}):
+        return tuple(map(_recorded, msgspec.json.decode(items, type=list[_Event])))
+    return msgspec.json.decode(items, type=kind)
+
+
+class _Items(msgspec.Struct, frozen=True):
+    items: msgspec.Raw
+
+
+class _Event(msgspec.Struct, frozen=True):
+    sequence: int
+    at: float
+    kind: str
+    event: msgspec.Raw
+
+
+class _File(msgspec.Struct, frozen=True):
+    path: str
+    source: bytes
+
+
+def _recorded(shape: _Event) -> Recorded:
+    from commonhold.kernel.events import Recorded  # noqa: PLC0415 - loaded here: see `event_shape`
+    from commonhold.stores import codec  # noqa: PLC0415
+
+    return Recorded(shape.sequence, shape.at, codec.decode_event(shape.kind, bytes(shape.event)))
+
+
+def _parsed(data: bytes) -> RegionMap:
+    from commonhold.code.regions.discover import discover  # noqa: PLC0415 - loaded here: it brings the parsers
+
+    file = msgspec.json.decode(data, type=_File)
+    return discover(file.source, file.path)
+
+
+def _is_map(kind: object) -> bool:
+    """Whether it is the type of the regions of a file; by its name, since the class brings the parsers."""
+    return getattr(kind, "__name__", "") == "RegionMap"
+
+
+def _check(is_so: bool, why: str) -> None:  # noqa: FBT001 - it reads like an assertion
+    if not is_so:
+        raise _unfit(why)
+
+
+def _unfit(why: str) -> UsageError:
+    return UsageError(Code.USAGE, why, hint="see the parameters of the operation at /api/v1/openapi.json")
