@@ -1,0 +1,158 @@
+"""The access tokens of a repository: random, kept as hashes in the state folder, issued and revoked by its owner."""
+
+import fcntl
+import hmac
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Final
+
+import msgspec
+
+from commonhold.kernel.errors import Code, InputError
+from commonhold.kernel.scopes import Scope
+from commonhold.machine import file_stamps
+
+FILE: Final = "tokens.json"
+MOST_TOKENS: Final = 1000
+MARK: Final = "chd_"
+"""The beginning of a token, by which it is recognised in logs."""
+_ID_BYTES: Final = 4
+_SECRET_BYTES: Final = 32
+_LOCK_FLAGS: Final = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
+_FLAGS: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A token without its secret, of which `digest` is the SHA-256 in hexadecimal.
+
+    `label` says whose it is. With a `holder` it acts as that session, and its subagents, only. Times are seconds since
+    1970; `expires_at` is None if it lasts until it is revoked.
+    """
+
+    id: str
+    digest: str
+    scope: Scope
+    label: str
+    holder: str | None
+    issued_at: float
+    expires_at: float | None
+
+    def is_valid(self, now: float) -> bool:
+        """Whether it has not expired at `now`."""
+        return self.expires_at is None or now < self.expires_at
+
+
+def issue(
+    state_folder: str, scope: Scope, now: float, *, label: str = "", holder: str | None = None, ttl: float | None = None
+) -> tuple[Token, str]:
+    """Make a token that lasts `ttl` seconds, or until it is revoked; return it, and its text, which is kept nowhere.
+
+    Raises InputError `CONFIG_INVALID` if the file of tokens cannot be used.
+    """
+    id_, secret = secrets.token_hex(_ID_BYTES), secrets.token_urlsafe(_SECRET_BYTES)
+    made = Token(id_, _digest(secret), scope, label, holder, now, None if ttl is None else now + ttl)
+    with _alone(state_folder):
+        known = [each for each in tokens(state_folder) if each.is_valid(now)]
+        if len(known) >= MOST_TOKENS:
+            raise _unusable(state_folder, f"it has {MOST_TOKENS} tokens already", "revoke some: commonhold token list")
+        _write(state_folder, [*known, made])
+    return made, f"{MARK}{id_}_{secret}"
+
+
+def revoke(state_folder: str, id_: str) -> Token:
+    """Remove a token: the server refuses it from its next request on. Raises InputError `TOKEN_UNKNOWN`."""
+    with _alone(state_folder):
+        known = tokens(state_folder)
+        found = next((each for each in known if each.id == id_), None)
+        if found is None:
+            raise InputError(
+                Code.TOKEN_UNKNOWN,
+                f"there is no access token with the id {id_!a}",
+                hint="see the ids: commonhold token list",
+                fields={"id": id_},
+            )
+        _write(state_folder, [each for each in known if each is not found])
+    return found
+
+
+def tokens(state_folder: str) -> tuple[Token, ...]:
+    """Return the tokens of a repository, the oldest first. Raises InputError `CONFIG_INVALID`."""
+    path = _path(state_folder)
+    try:
+        with open(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC), "rb") as file:
+            is_private = os.fstat(file.fileno()).st_mode & 0o077 == 0
+            found = msgspec.json.decode(file.read(), type=tuple[Token, ...])
+    except FileNotFoundError:
+        return ()
+    except (OSError, msgspec.DecodeError, UnicodeError) as fault:
+        raise _unusable(state_folder, str(fault), f"remove {path}, and issue new tokens") from fault
+    if not is_private:
+        raise _unusable(state_folder, "other users may change it", f"make it yours alone: chmod 600 {path}")
+    return found
+
+
+class KnownTokens:
+    """The tokens of a repository, read again when their file has changed."""
+
+    def __init__(self, state_folder: str) -> None:
+        """Read the file in this folder."""
+        self._state_folder = state_folder
+        self._stamp: tuple[int, ...] | None = None
+        self._tokens: dict[str, Token] = {}
+
+    def find(self, text: str, now: float) -> Token | None:
+        """Return the valid token with this text; None if there is none. Raises InputError `CONFIG_INVALID`."""
+        stamp = file_stamps.at(_path(self._state_folder))
+        if stamp != self._stamp:
+            self._tokens = {each.id: each for each in tokens(self._state_folder)}
+            self._stamp = stamp
+        id_, _, secret = text.removeprefix(MARK).partition("_")
+        token = self._tokens.get(id_)
+        is_it = hmac.compare_digest(_digest(secret), token.digest if token else _digest(""))
+        is_token = text.startswith(MARK) and is_it and token is not None and token.is_valid(now)
+        return token if is_token else None
+
+
+def _digest(secret: str) -> str:
+    return sha256(secret.encode("utf-8", "surrogateescape")).hexdigest()
+
+
+def _path(state_folder: str) -> str:
+    return os.path.join(state_folder, FILE)
+
+
+@contextmanager
+def _alone(state_folder: str) -> Iterator[None]:
+    """Keep other writers out until the end of the block."""
+    with suppress(FileExistsError):
+        os.mkdir(state_folder, 0o700)
+    lock = os.open(f"{_path(state_folder)}.lock", _LOCK_FLAGS, 0o600)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(lock)
+
+
+def _write(state_folder: str, known: list[Token]) -> None:
+    path = _path(state_folder)
+    beside = f"{path}.{secrets.token_hex(8)}.new"
+    with open(os.open(beside, _FLAGS, 0o600), "wb") as file:
+        file.write(msgspec.json.format(msgspec.json.encode(known)))
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(beside, path)
+
+
+def _unusable(state_folder: str, why: str, hint: str) -> InputError:
+    return InputError(
+        Code.CONFIG_INVALID,
+        f"{FILE} in the state folder cannot be used: {why}",
+        hint=hint,
+        fields={"path": _path(state_folder)},
+    )
