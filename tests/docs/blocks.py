@@ -1,4 +1,4 @@
-"""The parts of docs/reference.md and docs/python.md that are made from the code. `make generate` writes them again."""
+"""The parts of the pages in docs/ that are made from the code. `make generate` writes them again."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -9,6 +9,8 @@ from pathlib import Path
 import click
 from tests.docs import sdk_calls
 
+from commonhold.api.routes import PREFIX, ROUTES
+from commonhold.api.wire import calls
 from commonhold.cli.commands import COMMANDS
 from commonhold.cli.exit_status import MEANINGS
 from commonhold.cli.explanations import ERRORS, REFUSALS, Explanation
@@ -19,6 +21,7 @@ from commonhold.kernel.events import KINDS
 
 REFERENCE = Path(__file__).parents[2] / "docs" / "reference.md"
 PYTHON = REFERENCE.with_name("python.md")
+SERVER = REFERENCE.with_name("server.md")
 BLOCK = re.compile(r"(<!-- begin (\w+) -->\n).*?(<!-- end \2 -->)", re.DOTALL)
 COMMON = ("folder", "agent", "store", "as_json", "help")
 
@@ -117,6 +120,18 @@ def calls_of_hooks() -> Iterator[str]:
     yield from table(*sdk_calls.of_hooks())
 
 
+def http_routes() -> Iterator[str]:
+    rows = []
+    for name, route in ROUTES.items():
+        path = route.path.removeprefix(PREFIX)
+        given = [each for each in calls.described(name).fields if each not in route.parameters]
+        shown = ", ".join(f"`{each}`" for each in given)
+        rows.append((f"`{route.method} {path}`", f"`{name}`", shown, str(route.scope)))
+    yield f"Paths are below `{PREFIX}`. Operations are described in [python.md](python.md)."
+    yield ""
+    yield from table(("request", "operation", "parameters", "scope"), *rows)
+
+
 BLOCKS = {
     "commands": commands,
     "exit_codes": exit_codes,
@@ -126,6 +141,7 @@ BLOCKS = {
     "settings": settings,
     "sdk_calls": calls_of_users,
     "hook_calls": calls_of_hooks,
+    "http_routes": http_routes,
 }
 
 
@@ -135,5 +151,5 @@ def renewed(text: str) -> str:
 
 
 if __name__ == "__main__":
-    for page in (REFERENCE, PYTHON):
+    for page in (REFERENCE, PYTHON, SERVER):
         page.write_text(renewed(page.read_text(encoding="utf-8")), encoding="utf-8")

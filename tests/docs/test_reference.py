@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.docs.blocks import BLOCK, BLOCKS, PYTHON, REFERENCE, renewed
+from tests.docs.blocks import BLOCK, BLOCKS, PYTHON, REFERENCE, SERVER, renewed
 from tests.e2e.cli_driver import SAMPLE, call, git, make_repository
 
 from commonhold.api.wire.changesets import changeset
@@ -43,7 +43,7 @@ def examples(name: str) -> list[Any]:
 
 
 def test_the_made_parts_are_up_to_date() -> None:
-    pages = [TEXT, PYTHON.read_text(encoding="utf-8")]
+    pages = [TEXT, PYTHON.read_text(encoding="utf-8"), SERVER.read_text(encoding="utf-8")]
     assert {match[1] for page in pages for match in BLOCK.findall(page)} == set(BLOCKS)
     for page in pages:
         assert renewed(page) == page, "run: make generate"

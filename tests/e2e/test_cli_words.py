@@ -220,9 +220,9 @@ def test_the_shell_completes_file_names(words: str, root: Path) -> None:
     assert process(cwd=root, env=env).stdout == b"file,a\n"
 
 
-NOT_RUN = ("mcp", "demo", "daemon")
+NOT_RUN = ("mcp", "demo", "daemon", "serve")
 NOT_PASTED = (
-    *("--follow", "--watch", "claim keep", "planner |"),
+    *("--follow", "--watch", "claim keep", "planner |", "token revoke"),
     *("task done", "task fail", "task refuse", "task cancel", "task reopen", "task unchanged"),
     *("run --resume", "run show", "run cancel"),
 )

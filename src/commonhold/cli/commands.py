@@ -65,6 +65,8 @@ GROUPS: Final[Mapping[str, Mapping[str, str]]] = {
         "hook": "Answer an agent's hook; installed hooks call this.",
         "record-read": "Record what this session has read in another way.",
         "merge-file": "Merge three versions of one file, as git's merge driver.",
+        "serve": "Serve the repository over HTTP, to other machines too, for bearers of tokens.",
+        "token": "Issue, list and revoke the access tokens of clients over HTTP.",
         "daemon": "Control the process that serves the repository: status, start, stop, http.",
         "sweep": "End expired leases and find unfinished work; other commands do this by themselves.",
     },

@@ -91,14 +91,15 @@ def http(given: Given, port: int | None, *, off: bool) -> int:
 
 def _start(repository: Repository) -> None:
     if daemon.pid_of(repository) is None:
-        _check_not_masked()
+        check_not_masked()
         why = daemon.trouble_of(daemon.start(repository), repository)
         if why:
             hint = "`commonhold doctor` says how to repair it; daemon.log in the state folder has the details"
             raise StoreError(Code.STORE_BUSY, why, hint=hint, retry_after_seconds=5.0)
 
 
-def _check_not_masked() -> None:
+def check_not_masked() -> None:
+    """Raise StoreError `STORE_READ_ONLY` in a shell command to which the files that others hold are read-only."""
     if is_masked():
         raise StoreError(
             Code.STORE_READ_ONLY,

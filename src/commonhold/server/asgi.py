@@ -14,6 +14,8 @@ JSON: Final = (b"content-type", b"application/json")
 TEXT: Final = (b"content-type", b"text/plain; charset=utf-8")
 BE_KNOWN: Final = "commonhold.be_known"
 """In a scope: to be called once a client of the loopback has shown the token."""
+ABORT: Final = "commonhold.abort"
+"""In a scope: to be called to end the connection at once, whatever was not sent yet."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,16 +51,34 @@ _log: Final = Log(__name__)
 class Web:
     """The routes, for admitted clients. `under_way` holds an entry for each request that is not answered yet."""
 
-    def __init__(self, hooks: Hooks, routes: Mapping[str, Route], mcp: App, under_way: UnderWay) -> None:
-        """Answer hooks, questions by the `routes` of their paths, and MCP."""
+    def __init__(
+        self, hooks: Hooks, routes: Mapping[str, Route], mcp: App, under_way: UnderWay, api: App | None = None
+    ) -> None:
+        """Answer hooks, questions by the `routes` of their paths, MCP, and the paths below `/api/` with `api`."""
         self._hooks = hooks
         self._routes = routes
         self._mcp = mcp
+        self._api = api
         self._under_way = under_way
 
     async def private(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a program of this user, over the private socket."""
-        await self._answer(scope, receive, send, _in_parts)
+        if self._api is not None and scope["path"].startswith("/api/"):
+            await self.counted(self._api)(scope, receive, send)
+        else:
+            await self._answer(scope, receive, send, _in_parts)
+
+    def counted(self, app: App) -> App:
+        """Return the same application; its requests are under way until they are answered."""
+
+        async def counting(scope: Scope, receive: Receive, send: Send) -> None:
+            self._under_way.add(mark := lambda: True)
+            try:
+                await app(scope, receive, send)
+            finally:
+                self._under_way.discard(mark)
+
+        return counting
 
     def over(self, chosen: Loopback) -> App:
         """Return the same application for clients with the token, over the loopback."""

@@ -19,7 +19,10 @@ from commonhold.agents.runtime.hooks import Attend, Hooks
 from commonhold.agents.runtime.under_way import UnderWay
 from commonhold.client.opening import FindChannel
 from commonhold.server import listening
+from commonhold.server.face import OpenFace
+from commonhold.server.facts import Facts
 from commonhold.server.http import Web
+from commonhold.server.late_interface import LateInterface
 from commonhold.server.mcp_app import McpApp
 from commonhold.workspace.loopback import Loopback
 from commonhold.workspace.repository import Repository
@@ -73,23 +76,49 @@ class Rest:
 class Entrances:
     """The sockets that clients come to, the loopback if one of them is there, and the descriptor that ends the serving.
 
-    Serving ends when there is something to read from `stop_descriptor`.
+    Serving ends when there is something to read from `stop_descriptor`. `network` is the entrance for other machines,
+    if it is open.
     """
 
     listeners: Sequence[socket.socket]
     loopback: Loopback | None
     stop_descriptor: int
+    network: OpenFace | None = None
 
 
-def serve(repository: Repository, find_channel: FindChannel, entrances: Entrances, under_way: UnderWay) -> None:
+class _Streams:
+    """The streams of MCP and of the HTTP interface."""
+
+    def __init__(self, *streams: listening.Streams) -> None:
+        self._streams = streams
+
+    async def close(self) -> None:
+        """End them."""
+        for each in self._streams:
+            await each.close()
+
+
+def serve(
+    repository: Repository, find_channel: FindChannel, facts: Facts, entrances: Entrances, under_way: UnderWay
+) -> None:
     """Answer the clients at `entrances` until the serving ends, through channels from `find_channel`."""
     seen, attendants = CallsSeen(), HookRuntime(repository, find_channel, under_way)
     mcp = McpApp(repository.root, seen, find_channel)
     rest = Rest()
-    web = Web(Hooks(AGENTS, rest.after(attendants.attend), seen), attendants.routes, mcp, under_way)
+    interface = LateInterface(repository.root, find_channel, facts)
+    hooks = Hooks(AGENTS, rest.after(attendants.attend), seen)
+    web = Web(hooks, attendants.routes, mcp, under_way, interface.private)
     guarded = web.over(entrances.loopback) if entrances.loopback is not None else None
+    network = None
+    if entrances.network is not None:
+        face = entrances.network.face
+        app = interface.behind(repository.state_folder, face.hosts, face.rate)
+        shown = listening.Face(entrances.network.listeners, face.certificate, face.key)
+        network = shown, web.counted(app)
     try:
-        listening.serve(entrances.listeners, listening.Doors(web.private, guarded), mcp, entrances.stop_descriptor)
+        streams = _Streams(mcp, interface)
+        doors = listening.Doors(web.private, guarded)
+        listening.serve(entrances.listeners, doors, streams, entrances.stop_descriptor, network)
     finally:
         rest.cancel()
         attendants.close()

@@ -3,14 +3,15 @@
 import asyncio
 import socket
 from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
 from itertools import count
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from commonhold.server.asgi import BE_KNOWN, App, Receive, Scope, Send
-from commonhold.server.mcp_app import McpApp
+from commonhold.server.asgi import ABORT, BE_KNOWN, App, Receive, Scope, Send
 from commonhold.workspace.daemon_files import BACKLOG, is_of_this_user
 
 KEEP_ALIVE_SECONDS: Final = 75
@@ -23,13 +24,34 @@ MOST_STRANGERS: Final = 64
 
 Beyond it the oldest are closed, which had most time to show it; all other places are for clients that have.
 """
+MOST_OVER_NETWORK: Final = 2048
+MOST_STRANGERS_OVER_NETWORK: Final = 512
+"""The same limits for clients over the network, many of whom may begin at the same moment."""
 ACCEPTED_AT_ONCE: Final = 8
 """The number of connections accepted in one turn of the loop.
 
 To read a token that is sent at once takes a few turns; fewer connections must arrive in these than may be strangers.
 """
+LONGEST_MESSAGE_BYTES: Final = 65_536
+"""A client of a WebSocket has nothing to say."""
 LEAVE_SECONDS: Final = 5
 """How long requests under way may take at the end."""
+
+
+@dataclass(frozen=True, slots=True)
+class Face:
+    """An entrance for clients over the network: its sockets, and the files of its certificate and key if it has any."""
+
+    listeners: Sequence[socket.socket]
+    certificate: str | None
+    key: str | None
+
+
+class Streams(Protocol):
+    """Answers without an end of their own."""
+
+    async def close(self) -> None:
+        """End them."""
 
 
 class Doors:
@@ -66,28 +88,39 @@ class _Connection(H11Protocol):
 
     def _be_guarded(self, transport: asyncio.Transport) -> None:
         self.is_stranger, self.number = True, next(_numbers)
-        if isinstance(self.app, Doors):
-            self.app = self._told_who_is_known(self.app)
+        self.app = self._told_who_is_known(self.app)
         there = [each for each in self.connections if isinstance(each, _Connection) and not each.is_private]
         strangers = [each for each in there if each.is_stranger]
-        if len(there) > MOST_OVER_LOOPBACK:
+        most, most_strangers = self._limits()
+        if len(there) > most:
             transport.abort()
-        elif len(strangers) > MOST_STRANGERS:
+        elif len(strangers) > most_strangers:
             oldest = min(strangers, key=_number)
             oldest.is_stranger = False  # it is in the list until the loop has closed it, and must not be chosen again
             oldest.transport.abort()
         self._patience = self.loop.call_later(HEAD_SECONDS, self._give_up, transport)
 
+    def _limits(self) -> tuple[int, int]:
+        """Return how many connections there may be, and how many of them without a token."""
+        return MOST_OVER_LOOPBACK, MOST_STRANGERS
+
+    def handle_websocket_upgrade(self, event: Any) -> None:  # noqa: ANN401 - of h11
+        self._stop_waiting()
+        super().handle_websocket_upgrade(event)
+
     def connection_lost(self, exc: Exception | None) -> None:
         super().connection_lost(exc)
+        self._stop_waiting()
+
+    def _stop_waiting(self) -> None:
         if self._patience is not None:  # else it would keep the closed connection in memory that long
             self._patience.cancel()
 
     def _told_who_is_known(self, app: App) -> App:
-        """Return the same application, whose scope has a call to report that the client has shown the token."""
+        """Return the same application, whose scope has calls to report a known client, and to end the connection."""
 
         async def telling(scope: Scope, receive: Receive, send: Send) -> None:
-            scope[BE_KNOWN] = self._be_known
+            scope[BE_KNOWN], scope[ABORT] = self._be_known, self.transport.abort
             await app(scope, receive, send)
 
         return telling
@@ -99,6 +132,11 @@ class _Connection(H11Protocol):
         cycle: object = self.cycle
         if cycle is None:  # no request has come yet
             transport.abort()
+
+
+class _NetworkConnection(_Connection):
+    def _limits(self) -> tuple[int, int]:
+        return MOST_OVER_NETWORK, MOST_STRANGERS_OVER_NETWORK
 
 
 _numbers: Final = count()
@@ -123,19 +161,42 @@ class _Server(uvicorn.Server):
         await self._stopped.wait()
 
 
-def serve(listeners: Sequence[socket.socket], doors: Doors, mcp: McpApp, stop_descriptor: int) -> None:
+def serve(
+    listeners: Sequence[socket.socket],
+    doors: Doors,
+    streams: Streams,
+    stop_descriptor: int,
+    network: tuple[Face, App] | None = None,
+) -> None:
     """Serve until there is something to read from `stop_descriptor`; requests under way then get a limited time."""
-    asyncio.run(_serve(listeners, doors, mcp, stop_descriptor))
+    asyncio.run(_serve(listeners, doors, streams, stop_descriptor, network))
 
 
-async def _serve(listeners: Sequence[socket.socket], doors: Doors, mcp: McpApp, stop_descriptor: int) -> None:
+async def _serve(
+    listeners: Sequence[socket.socket],
+    doors: Doors,
+    streams: Streams,
+    stop_descriptor: int,
+    network: tuple[Face, App] | None,
+) -> None:
     stopped = asyncio.Event()
     asyncio.get_running_loop().add_reader(stop_descriptor, stopped.set)
-    server = _Server(uvicorn.Config(doors, **_CHOICES), listeners, stopped)
-    serving = asyncio.ensure_future(server.serve(sockets=list(listeners)))
+    servers = [(_Server(uvicorn.Config(doors, **_CHOICES), listeners, stopped), listeners)]
+    if network is not None:
+        face, app = network
+        tls = {"ssl_certfile": face.certificate, "ssl_keyfile": face.key}
+        choices = {"http": _NetworkConnection, "ws": _websockets(), "ws_max_size": LONGEST_MESSAGE_BYTES}
+        config = uvicorn.Config(app, **_CHOICES | tls | choices)
+        servers.append((_Server(config, face.listeners, stopped), face.listeners))
+    serving = [asyncio.ensure_future(each.serve(sockets=list(sockets))) for each, sockets in servers]
     await stopped.wait()
-    await mcp.close()  # its streams have no end of their own
-    await serving
+    await streams.close()
+    await asyncio.gather(*serving)
+
+
+def _websockets() -> str:
+    """Return uvicorn's name for the library that serves WebSockets: "none" if that is not installed."""
+    return "websockets-sansio" if find_spec("websockets") is not None else "none"
 
 
 _CHOICES: Final[dict[str, Any]] = {

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Final
 from commonhold.agents.runtime.under_way import UnderWay
 from commonhold.kernel.errors import CommonholdError
 from commonhold.machine.logs import Log
+from commonhold.server.face import OpenFace
+from commonhold.server.facts import Facts
 from commonhold.workspace import daemon_files
 from commonhold.workspace.loopback import Loopback, bind, loopback
 from commonhold.workspace.repository import Repository
@@ -31,13 +33,17 @@ class Door:
         wake: Callable[[], None],
         knocked: Callable[[], object],
         find_channel: FindChannel,
+        facts: Facts,
+        network: OpenFace | None = None,
     ) -> None:
         """Listen. `wake` is called when the door has closed, `knocked` at the first connection.
 
-        Hooks and MCP clients are served through the channels of `find_channel`. The caller holds the lock of the state
-        folder.
+        All clients are served through the channels of `find_channel`. The caller holds the lock of the state folder.
+        `network` is the entrance for other machines, which the door closes at its end.
         """
         self._find_channel = find_channel
+        self._facts = facts
+        self._network = network
         self._repository = repository
         self._wake = wake
         self._knocked = knocked
@@ -78,17 +84,20 @@ class Door:
 
     def _live(self) -> None:
         try:
-            if self._is_knocked_at():
+            if self._network is not None or self._is_knocked_at():
                 self._knocked()
                 behind = import_module("commonhold.server.http_runtime")
-                entrances = behind.Entrances(self._listeners, self._loopback, self._stop_read)
-                behind.serve(self._repository, self._find_channel, entrances, self._under_way)
+                entrances = behind.Entrances(self._listeners, self._loopback, self._stop_read, self._network)
+                behind.serve(self._repository, self._find_channel, self._facts, entrances, self._under_way)
         except BaseException:  # of any kind: a client must not wait for a server that is gone
-            for listener in self._listeners:
-                listener.close()
+            self._close_listeners()
             raise
         finally:
             self._wake()
+
+    def _close_listeners(self) -> None:
+        for listener in (*self._listeners, *(self._network.listeners if self._network is not None else ())):
+            listener.close()
 
     def _is_knocked_at(self) -> bool:
         """Wait for a connection or for the closing; return whether a connection came."""
@@ -107,7 +116,6 @@ class Door:
         """Close the sockets; if a request is still under way, leave them to the end of the process."""
         if self.is_open:
             return
-        for listener in self._listeners:
-            listener.close()
+        self._close_listeners()
         os.close(self._stop_write)
         os.close(self._stop_read)

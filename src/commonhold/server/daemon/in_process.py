@@ -26,6 +26,7 @@ from commonhold.kernel.answers import AcquireAnswer
 from commonhold.kernel.errors import Code, CommonholdError, StoreError
 from commonhold.machine.correlation import current
 from commonhold.machine.system import process_umask
+from commonhold.server.call_counts import CallCounts
 from commonhold.server.daemon.request_scheduler import THREADS, Job, RequestScheduler, told
 from commonhold.server.daemon.services import Services, naming_tree
 from commonhold.workspace.repository import find_repository
@@ -34,8 +35,9 @@ from commonhold.workspace.repository import find_repository
 class InProcess:
     """Gives the daemon's threads channels to the services, and keeps account of the calls that run."""
 
-    def __init__(self, services: Services, desk: RequestScheduler) -> None:
-        """Call `services`; calls in line wait at `desk`."""
+    def __init__(self, services: Services, desk: RequestScheduler, counts: CallCounts | None = None) -> None:
+        """Call `services`; calls in line wait at `desk`. Answers are counted in `counts`."""
+        self._counts = counts or CallCounts()
         self._services = services
         self._desk = desk
         self._change = threading.Condition(services.lock)
@@ -66,20 +68,29 @@ class InProcess:
 
     def call(self, channel: LocalChannel, name: str, arguments: Sequence[Any], named: Mapping[str, Any]) -> Any:  # noqa: ANN401
         """Call a method of the service behind `channel`. Raises CommonholdError only."""
+        began_at = time.monotonic()
         with self._running_on(channel) as service:
             try:
-                if name == "acquire" and named.get("hold_seconds") and not service.is_shared:
-                    return self._acquired(service, channel.hello.agent, arguments, dict(named))
-                if name == "release":
-                    self._cancel(arguments[0] if arguments else named["lease_id"])
-                # More threads that parse at once would only slow the loop down.
-                with nullcontext() if OPERATIONS[name].schedule is not Schedule.FILES else self._readers:
-                    return getattr(service, name)(*arguments, **named)
+                answer = self._answer(service, channel, name, arguments, named)
             except Exception as fault:  # of any kind: a defect becomes an error with a code, as for a connected client
                 error = told(fault, name)
+                self._counts.add(name, error, time.monotonic() - began_at)
                 if error is fault:
                     raise
                 raise error from fault
+            self._counts.add(name, answer, time.monotonic() - began_at)
+            return answer
+
+    def _answer(
+        self, service: Service, channel: LocalChannel, name: str, arguments: Sequence[Any], named: Mapping[str, Any]
+    ) -> Any:  # noqa: ANN401 - each method has its own
+        if name == "acquire" and named.get("hold_seconds") and not service.is_shared:
+            return self._acquired(service, channel.hello.agent, arguments, dict(named))
+        if name == "release":
+            self._cancel(arguments[0] if arguments else named["lease_id"])
+        # More threads that parse at once would only slow the loop down.
+        with nullcontext() if OPERATIONS[name].schedule is not Schedule.FILES else self._readers:
+            return getattr(service, name)(*arguments, **named)
 
     @contextmanager
     def _running_on(self, channel: LocalChannel) -> Iterator[Service]:
@@ -201,4 +212,5 @@ def _stopping() -> StoreError:
         "the daemon of this repository is stopping, so it starts no more calls",
         hint="repeat the call",
         retry_after_seconds=1.0,
+        fields={"is_stopping": True},
     )

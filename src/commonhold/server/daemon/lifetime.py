@@ -20,6 +20,7 @@ from commonhold.machine.correlation import correlated
 from commonhold.machine.log_output import log_to_standard_error, set_level
 from commonhold.machine.logs import Log
 from commonhold.machine.system import process_umask
+from commonhold.server.call_counts import CallCounts
 from commonhold.server.daemon.examining import Examining
 from commonhold.server.daemon.http_door import Door
 from commonhold.server.daemon.in_process import InProcess
@@ -27,6 +28,8 @@ from commonhold.server.daemon.indexing import Indexing
 from commonhold.server.daemon.loop import LONGEST_WAIT_SECONDS, Loop
 from commonhold.server.daemon.request_scheduler import RequestScheduler
 from commonhold.server.daemon.services import Services
+from commonhold.server.face import OpenFace
+from commonhold.server.facts import Facts
 from commonhold.stores.sqlite.mirror import MirroredStore
 from commonhold.workspace import daemon_files
 from commonhold.workspace.repository import Repository, find_repository
@@ -57,12 +60,17 @@ class Times:
 class Lifetime:
     """One daemon, from the moment in which it is the only one."""
 
-    def __init__(self, repository: Repository, times: Times, knocked: Callable[[], object]) -> None:
+    def __init__(
+        self, repository: Repository, times: Times, knocked: Callable[[], object], network: OpenFace | None = None
+    ) -> None:
         """Take the lock, the socket, and the state of `repository`, in this order.
 
         A client that finds the socket waits there; processes that came before are waited for at the gate. `knocked` is
-        called at the first hook. Raises StoreError `STORE_OWNED` if another daemon lives.
+        called at the first hook. With a `network` face it serves other machines too, and does not end when it is idle.
+        Raises StoreError `STORE_OWNED` if another daemon lives.
         """
+        self._serves_network = network is not None
+        self._began_at = time.monotonic()
         self._repository = repository
         self._settings = load_settings(repository.root)
         set_level(self._settings.log)
@@ -79,12 +87,14 @@ class Lifetime:
         self._store.own()
         self._services = Services(repository, self._store)
         self._loop = Loop(listener, self._introduce, self._services.one_look)
-        self._desk = RequestScheduler(self._store, time.monotonic, self._loop.wake)
-        self._in_process = InProcess(self._services, self._desk)
+        counts = CallCounts()
+        self._desk = RequestScheduler(self._store, time.monotonic, self._loop.wake, counts)
+        self._in_process = InProcess(self._services, self._desk, counts)
         begins_at = time.monotonic() + times.index_after_seconds if self._settings.index == "on" else None
         self._indexing = Indexing(repository.root, self._settings.max_file_bytes, begins_at)
         self._examining = Examining(self._services.deferred_changes, self._indexing, self._service_at)
-        self._door = Door(repository, self._loop.wake, knocked, self._in_process.find_channel)
+        facts = Facts(lambda: self._store.newest_durable, self._why_not_ready, self._gauges, counts)
+        self._door = Door(repository, self._loop.wake, knocked, self._in_process.find_channel, facts, network)
 
     def end(self) -> None:
         """Stop after the present turn."""
@@ -170,10 +180,29 @@ class Lifetime:
         if not (is_found and self._door.is_in_place and self._is_lock_in_place()):
             return "its socket or lock was removed or exchanged"
         called_at = max(self._loop.last_request_at, self._in_process.last_call_at)
+        if self._serves_network:
+            return ""
         is_idle = now - called_at > self._times.idle_seconds and self._desk.is_idle
         is_idle = is_idle and not self._door.is_busy and self._examining.is_idle
         index = self._store.index
         return "idle" if is_idle and not index.leases() and not index.waiters() else ""
+
+    def _why_not_ready(self) -> str:
+        """Return why no requests can be served; empty if they can."""
+        if self._is_ending:
+            return "the server is stopping"
+        return "" if self._store.is_sound and self._store.is_in_place() else "the database was removed or exchanged"
+
+    def _gauges(self) -> dict[str, float]:
+        with self._store.read():  # no other thread changes the index meanwhile
+            index = self._store.index
+            return {
+                "leases": len(index.leases()),
+                "waiters": len(index.waiters()),
+                "partial_works": len(index.works()),
+                "newest_event": self._store.newest_durable,
+                "up_seconds": round(time.monotonic() - self._began_at, 3),
+            }
 
     def _is_lock_in_place(self) -> bool:
         return daemon_files.identity(daemon_files.lock_path(self._repository.state_folder)) == self._lock_place
@@ -220,6 +249,12 @@ def serve(root: str, times: Times, knocked: Callable[[], object] = lambda: None)
         record = _log.warning if is_served else _log.error
         record(daemon_files.DOES_NOT_SERVE, code=fault.code, message=fault.message, hint=fault.hint)
         return 0 if is_served else 4
+    run(life)
+    return 0
+
+
+def run(life: Lifetime) -> None:
+    """Serve until the daemon is no longer needed, or asked to end by a signal; then release everything."""
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: life.end())
     _allow_many_connections()
@@ -231,7 +266,6 @@ def serve(root: str, times: Times, knocked: Callable[[], object] = lambda: None)
         life.live()
     finally:
         life.close()
-    return 0
 
 
 def begin_logging(root: str) -> None:

@@ -5,6 +5,7 @@ another's fault, and none is answered before its effect is durable.
 """
 
 import queue
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -20,6 +21,7 @@ from commonhold.kernel.keys import FILE, parse
 from commonhold.kernel.resource_exhaustion import exhausted
 from commonhold.machine.correlation import accepted, correlated
 from commonhold.machine.logs import Log
+from commonhold.server.call_counts import CallCounts
 from commonhold.server.daemon.peer import Peer
 from commonhold.stores.sqlite.mirror import MirroredStore
 
@@ -50,7 +52,8 @@ class Job:
     """One request of one peer, with its arguments, and the service that the peer had when the request came.
 
     `kept_back` is the deferred answer of a job that waits in line; at `asks_again_at` the job asks again, to keep its
-    place. `is_beside` while a thread runs it; `is_let_go` if its holder has released the ticket meanwhile.
+    place. `is_beside` while a thread runs it; `is_let_go` if its holder has released the ticket meanwhile. `seconds` is
+    how long it ran.
     """
 
     peer: Client
@@ -65,6 +68,7 @@ class Job:
     kept_back: object = None
     is_beside: bool = False
     is_let_go: bool = False
+    seconds: float = 0.0
 
     @property
     def ticket(self) -> str:
@@ -98,9 +102,13 @@ class Job:
 
     def run(self) -> object:
         """Run the call and return its answer. Raises all errors of the service."""
+        began_at = time.monotonic()
         with correlated(self.correlation):
             _log.debug("call begins", method=self.method, holder=self.agent)
-            return getattr(self.service, self.method)(*self.arguments, **self.named)
+            try:
+                return getattr(self.service, self.method)(*self.arguments, **self.named)
+            finally:
+                self.seconds = time.monotonic() - began_at
 
 
 _log: Final = Log(__name__)
@@ -110,8 +118,18 @@ _LET_GO: Final = AcquireAnswer("denied", notices=("the request was released befo
 class RequestScheduler:
     """Runs jobs, and sends each its answer."""
 
-    def __init__(self, store: MirroredStore, monotonic: Callable[[], float], wake: Callable[[], None]) -> None:
-        """Work on `store`; a thread calls `wake` when it has finished, so that the loop delivers the answer."""
+    def __init__(
+        self,
+        store: MirroredStore,
+        monotonic: Callable[[], float],
+        wake: Callable[[], None],
+        counts: CallCounts | None = None,
+    ) -> None:
+        """Work on `store`; a thread calls `wake` when it has finished, so that the loop delivers the answer.
+
+        Answers are counted in `counts`.
+        """
+        self._counts = counts or CallCounts()
         self._store = store
         self._monotonic = monotonic
         self._wake = wake
@@ -187,6 +205,7 @@ class RequestScheduler:
         stood_in_line = job.kept_back is not None
         is_kept = not job.is_let_go and self._is_kept(job, outcome)
         if not is_kept:
+            self._count(job, outcome)
             job.peer.send(_encoded(job.number, _LET_GO) if job.is_let_go else frame)
         if job.is_let_go or ((is_kept or stood_in_line) and not job.peer.is_open):
             self._leave_line(job)
@@ -194,11 +213,17 @@ class RequestScheduler:
     def _run_together(self, jobs: list[Job]) -> None:
         for job, outcome in self._outcomes(jobs):
             if not self._is_kept(job, outcome):
+                self._count(job, outcome)
                 job.peer.send(_encoded(job.number, outcome))
                 if not job.peer.is_open:  # it died before that was noticed: the next in line gets the grant
                     self._leave_line(job)
             if job.method == "release":
                 self._let_go(job, outcome)
+
+    def _count(self, job: Job, outcome: object) -> None:
+        """Count the answer of a connected client; a thread of the daemon counts its own calls."""
+        if isinstance(job.peer, Peer):
+            self._counts.add(job.method, outcome, job.seconds)
 
     def _outcomes(self, jobs: list[Job]) -> list[tuple[Job, object]]:
         if len(jobs) > 1:
@@ -224,6 +249,8 @@ class RequestScheduler:
             return False
         if before is not None:
             self._end_waiting(before, job, before.kept_back)
+        if job.kept_back is None:
+            self._counts.add_wait()
         job.kept_back = outcome
         job.asks_again_at = min(job.keeps_until, now + (job.named.get("patience_seconds") or 1.0) / RETRY_PART)
         self._patient[job.ticket] = job

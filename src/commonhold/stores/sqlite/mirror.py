@@ -50,6 +50,7 @@ class MirroredStore(SqliteStore):
         self._changes = 0
         self._group = GroupCommit(self._flush)
         self._newest: tuple[int, float] | None = None
+        self._newest_durable = 0
 
     @contextmanager
     def gate(self) -> Iterator[None]:
@@ -106,6 +107,7 @@ class MirroredStore(SqliteStore):
             flush_data(self._log)
         if newest is not None:
             self._leave_mark(newest)
+            self._newest_durable = newest[0]
 
     def _ended(self, session: SqliteSession) -> None:
         """A transaction is in the log."""
@@ -154,7 +156,12 @@ class MirroredStore(SqliteStore):
         self._gate = Gate(os.path.join(os.path.dirname(self.path), GATE), folder=self._state_folder)
         super().own()
         with self.read():  # so that a lost state is reported before anyone is served
-            pass
+            self._newest_durable = self.index.next_sequence - 1
+
+    @property
+    def newest_durable(self) -> int:
+        """The sequence of the newest event that a loss of power would not take back; 0 if there is none."""
+        return self._newest_durable
 
     @property
     def index(self) -> LeaseIndex:

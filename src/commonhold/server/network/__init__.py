@@ -1,0 +1,1 @@
+"""The HTTP interface: access, routes, streams, metrics."""

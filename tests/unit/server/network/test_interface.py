@@ -1,0 +1,158 @@
+"""The interface over the network: its channels, its limit of requests under way, and how it refuses."""
+
+import asyncio
+import json
+from collections.abc import Mapping, MutableMapping, Sequence
+from pathlib import Path
+from threading import Event
+from typing import Any
+
+import pytest
+from tests.patience import PATIENCE_SECONDS
+
+from commonhold.kernel.errors import Code, UsageError
+from commonhold.kernel.pictures import Status
+from commonhold.kernel.scopes import Scope
+from commonhold.server.asgi import App
+from commonhold.server.call_counts import CallCounts
+from commonhold.server.facts import Facts
+from commonhold.server.network import interface as interfaces
+from commonhold.server.network.gate import Gate
+from commonhold.server.network.interface import Channels, Interface
+from commonhold.workspace.tokens import KnownTokens, issue
+
+NOW = 1000.0
+
+
+class Service:
+    """Channels whose calls return once they may; what was called, and how often a channel was opened and closed."""
+
+    def __init__(self) -> None:
+        self.may_return = Event()
+        self.may_return.set()
+        self.called: list[tuple[str, Mapping[str, Any]]] = []
+        self.opened: list[str | None] = []
+        self.closed = 0
+        self.fault: Exception | None = None
+
+    def open(self, agent: str | None) -> "Service":
+        self.opened.append(agent)
+        return self
+
+    def call(self, name: str, arguments: Sequence[Any], named: Mapping[str, Any]) -> object:
+        assert not arguments
+        self.called.append((name, named))
+        self.may_return.wait(PATIENCE_SECONDS)
+        if self.fault is not None:
+            raise self.fault
+        return Status("/root", (), (), ())
+
+    def close(self) -> None:
+        self.closed += 1
+
+
+def interface(service: Service, why_not_ready: str = "") -> Interface:
+    return Interface(service.open, Facts(lambda: 0, lambda: why_not_ready, dict, CallCounts()))
+
+
+async def asked(app: App, path: str, method: str = "GET", **headers: str) -> tuple[int, Any, Mapping[str, str]]:
+    """The status, the body and the headers of an answer."""
+    sent: list[MutableMapping[str, Any]] = []
+    named = {"host": "127.0.0.1", **headers}
+    pairs = [(name.encode(), value.encode()) for name, value in named.items()]
+    scope = {"type": "http", "method": method, "path": path, "raw_path": path.encode(), "query_string": b""}
+
+    async def receive() -> MutableMapping[str, Any]:
+        if any(each["type"] == "http.response.body" for each in sent):
+            return {"type": "http.disconnect"}
+        await asyncio.sleep(0)
+        return {"type": "http.request", "body": b""}
+
+    async def send(message: MutableMapping[str, Any]) -> None:
+        sent.append(message)
+
+    await app({**scope, "headers": pairs}, receive, send)
+    found = {name.decode(): value.decode() for name, value in sent[0]["headers"]}
+    return sent[0]["status"], json.loads(sent[1]["body"] or b"null"), found
+
+
+@pytest.fixture
+def bearer(tmp_path: Path) -> str:
+    return f"Bearer {issue(str(tmp_path), Scope.ADMIN, NOW)[1]}"
+
+
+@pytest.fixture
+def gate(tmp_path: Path) -> Gate:
+    return Gate(KnownTokens(str(tmp_path)), [], 1e6, lambda: NOW)
+
+
+def test_a_channel_is_opened_again_every_second_by_the_settings_of_that_time() -> None:
+    service, now = Service(), [0.0]
+    channels = Channels(service.open, lambda: now[0])
+    for moment in (0.0, 0.5, 1.0, 1.1, 2.0, 2.2):
+        now[0] = moment
+        channels("ann")
+    channels(None)
+    assert service.opened == ["ann", "ann", "ann", None]
+
+
+def test_channels_that_are_kept_are_few(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(interfaces, "MOST_CHANNELS", 10)
+    channels = Channels(Service().open)
+    for number in range(100):
+        channels(f"agent-{number}")
+    assert len(channels._known) <= 10
+
+
+def test_a_request_leaves_its_channel(gate: Gate, bearer: str) -> None:
+    service = Service()
+    app = interface(service).behind(gate)
+    status, shape, _ = asyncio.run(asked(app, "/api/v1/status", authorization=bearer))
+    assert (status, shape["root"], service.called, service.closed) == (200, "/root", [("status", {})], 1)
+
+
+def test_a_bearer_has_a_limited_number_of_requests_under_way(
+    gate: Gate, bearer: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(interfaces, "MOST_AT_ONCE", 2)
+
+    async def story() -> None:
+        service = Service()
+        service.may_return.clear()
+        app = interface(service).behind(gate)
+        under_way = [asyncio.ensure_future(asked(app, "/api/v1/status", authorization=bearer)) for _ in range(2)]
+        while len(service.called) < 2:  # noqa: ASYNC110 - they are called in threads
+            await asyncio.sleep(0.01)
+        status, shape, headers = await asked(app, "/api/v1/status", authorization=bearer)
+        assert (status, shape["code"], headers["connection"]) == (429, "RATE_LIMITED", "close")
+        service.may_return.set()
+        assert [status for status, *_ in await asyncio.gather(*under_way)] == [200, 200]
+        assert (await asked(app, "/api/v1/status", authorization=bearer))[0] == 200
+
+    asyncio.run(story())
+
+
+def test_a_defect_is_an_answer_that_reveals_nothing(gate: Gate, bearer: str) -> None:
+    service = Service()
+    service.fault = ZeroDivisionError("secret words")
+    status, shape, _ = asyncio.run(asked(interface(service).behind(gate), "/api/v1/status", authorization=bearer))
+    assert (status, shape["code"], shape["family"]) == (500, "INTERNAL", "InternalError")
+    assert "secret" not in json.dumps(shape)
+
+
+def test_an_error_of_the_service_is_answered_with_its_parts(gate: Gate, bearer: str) -> None:
+    service = Service()
+    service.fault = UsageError(Code.TTL_INVALID, "no", hint="yes", fields={"ttl_seconds": "0"})
+    status, shape, _ = asyncio.run(asked(interface(service).behind(gate), "/api/v1/status", authorization=bearer))
+    assert (status, shape["code"], shape["fields"]) == (400, "TTL_INVALID", {"ttl_seconds": "0"})
+
+
+@pytest.mark.parametrize(("why", "status"), [("", 200), ("the database was removed", 503)])
+def test_readiness_says_why_not(gate: Gate, why: str, status: int) -> None:
+    found, shape, _ = asyncio.run(asked(interface(Service(), why).behind(gate), "/readyz"))
+    assert (found, shape.get("message", "")) == (status, why)
+
+
+def test_the_owner_needs_no_token() -> None:
+    status, _, _ = asyncio.run(asked(interface(Service()).private, "/api/v1/status"))
+    assert status == 200
