@@ -8,8 +8,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from commonhold.client.async_connecting import connect_async
     from commonhold.client.async_opening import open_async
     from commonhold.client.async_session import AsyncCommonhold
+    from commonhold.client.connecting import connect
     from commonhold.client.external_values import Resolver
     from commonhold.client.opening import open_session as open  # noqa: A004 - `commonhold.open` reads like `gzip.open`
     from commonhold.client.session import Commonhold, Held
@@ -235,6 +237,8 @@ __all__ = [
     "Wish",
     "WorkLeft",
     "WorkReviewed",
+    "connect",
+    "connect_async",
     "discover",
     "open",
     "open_async",
@@ -250,7 +254,9 @@ _HOMES = {
     "commonhold.kernel.pictures": "Change Status Who",
     "commonhold.tasks.answers": "TaskAction TaskAnswer TaskView",
     "commonhold.client.async_session": "AsyncCommonhold",
+    "commonhold.client.async_connecting": "connect_async",
     "commonhold.client.async_opening": "open_async",
+    "commonhold.client.connecting": "connect",
     "commonhold.client.opening": "open",
     "commonhold.client.external_values": "Resolver",
     "commonhold.client.session": "Commonhold Held",

@@ -244,25 +244,11 @@ class FallbackTransport:
         until = time.monotonic() + HANDOVER_SECONDS
         while time.monotonic() < until:
             with _UnlessElsewhere():
-                return self._repeated(name, self._call_directly(name, arguments, named), *arguments, **named)
+                return repeated(self.call, name, self._call_directly(name, arguments, named), *arguments, **named)
             with _UnlessElsewhere():
-                return self._repeated(name, self._daemon.call(name, arguments, named), *arguments, **named)
+                return repeated(self.call, name, self._daemon.call(name, arguments, named), *arguments, **named)
             time.sleep(PAUSE_SECONDS)
         raise _silent()
-
-    def _repeated(self, name: str, answer: Any, lease_id: object = None, *_: object, **__: object) -> Any:  # noqa: ANN401
-        """Return the answer to a repeated call: a release is refused the second time, though the first succeeded."""
-        if name != "release" or answer.outcome != "refused":
-            return answer
-        # Loaded here: of the many kinds of events, calls that are made once need none.
-        from commonhold.kernel.answers import LeaseAnswer  # noqa: PLC0415
-        from commonhold.kernel.events import LeaseGranted, LeaseReleased  # noqa: PLC0415
-
-        history = self.call("log", (), {"lease_id": lease_id})
-        begun = [each.event.lease for each in history if isinstance(each.event, LeaseGranted)]
-        if begun and isinstance(history[-1].event, LeaseReleased):
-            return LeaseAnswer("released", begun[-1])
-        return answer
 
     def _call_directly(self, name: str, arguments: Sequence[Any], named: Mapping[str, Any]) -> Any:  # noqa: ANN401
         answer = getattr(self.service, name)(*arguments, **named)
@@ -282,6 +268,24 @@ class FallbackTransport:
         self._daemon.close()
         if self._direct is not None:
             self._direct.close()
+
+
+CallAgain = Callable[[str, Sequence[Any], Mapping[str, Any]], Any]
+
+
+def repeated(call: CallAgain, name: str, answer: Any, lease_id: object = None, *_: object, **__: object) -> Any:  # noqa: ANN401
+    """Return the answer to a repeated call: a release is refused the second time, though the first succeeded."""
+    if name != "release" or answer.outcome != "refused":
+        return answer
+    # Loaded here: of the many kinds of events, calls that are made once need none.
+    from commonhold.kernel.answers import LeaseAnswer  # noqa: PLC0415
+    from commonhold.kernel.events import LeaseGranted, LeaseReleased  # noqa: PLC0415
+
+    history = call("log", (), {"lease_id": lease_id})
+    begun = [each.event.lease for each in history if isinstance(each.event, LeaseGranted)]
+    if begun and isinstance(history[-1].event, LeaseReleased):
+        return LeaseAnswer("released", begun[-1])
+    return answer
 
 
 def repeatable(
