@@ -21,7 +21,7 @@ FIND_PYTHON = for name in $(PYTHON) python3.14 python3.13 python3.12 python3.11 
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help quick test test-types test-agents lint check generate format coverage stress recording bench bench-contention bench-rivals bench-merge bench-semantics bench-hooks bench-exec bench-starting bench-tracing bench-claims bench-coordination bench-plan-check publish demo build lock clean
+.PHONY: help quick test test-types test-agents lint check generate format coverage stress fuzz recording bench bench-contention bench-rivals bench-merge bench-semantics bench-hooks bench-exec bench-starting bench-tracing bench-claims bench-coordination bench-plan-check publish demo build lock clean
 .SILENT:
 .DELETE_ON_ERROR:
 
@@ -80,6 +80,9 @@ stress: $(STAMP) ## Eight processes, 200 commits each, killed at random; other l
 	COMMONHOLD_CRASH_SEED=$$(date +%s) $(PY) -m pytest -q $(ARGS) tests/crashes
 	$(PY) -m pytest -n $(WORKERS) -q --hypothesis-profile=stress --timeout=3600 $(ARGS) \
 	  tests/model tests/unit tests/contract tests/sim tests/history tests/habits tests/spin tests/bench/test_generated_merges.py
+
+fuzz: $(STAMP) ## Send thousands of requests made up from the OpenAPI document to a server
+	$(PY) -m pytest -q --hypothesis-profile=stress --timeout=3600 $(ARGS) tests/e2e/test_http_fuzz.py
 
 recording: $(STAMP) ## Draw docs/collision.svg, the picture of the README, from a run of two scripted agents
 	$(PY) -m bench.recording $(ARGS)
