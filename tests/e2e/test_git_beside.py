@@ -118,7 +118,7 @@ def test_a_rebase_that_stops_goes_on(crossed: Checkout) -> None:
 def test_a_merge_that_a_person_began_is_taken_over_by_who_solves_it(crossed: Checkout) -> None:
     crossed.person("merge", "other")
     crossed.edit(BOB, "b.txt", "bob\n")
-    assert "no session" in crossed.refused(BOB, "commit", "-am", "x")
+    assert "without a session" in crossed.refused(BOB, "commit", "-am", "x")
     crossed.edit(ANN, "a.txt", "both\n")
     crossed.git(ANN, "add", "a.txt", ok=True)
     assert ANN in crossed.refused(BOB, "commit", "-am", "x")
