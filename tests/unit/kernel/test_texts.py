@@ -64,8 +64,8 @@ def test_a_holder_name_has_a_limit() -> None:
     assert caught.value.code is Code.TEXT_INVALID
 
 
-def test_no_holder_goes_by_the_word_for_nobody() -> None:
-    with pytest.raises(InputError, match="nobody"):
+def test_no_holder_goes_by_the_word_for_none() -> None:
+    with pytest.raises(InputError, match="no holder"):
         check_holder("outside")
     assert check_holder("outside-1") == "outside-1"
 
