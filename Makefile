@@ -79,7 +79,7 @@ stress: $(STAMP) ## Eight processes, 200 commits each, killed at random; other l
 	COMMONHOLD_STRESS_COMMITS=200 $(PY) -m pytest -q $(ARGS) tests/e2e/test_stress.py
 	COMMONHOLD_CRASH_SEED=$$(date +%s) $(PY) -m pytest -q $(ARGS) tests/crashes
 	$(PY) -m pytest -n $(WORKERS) -q --hypothesis-profile=stress --timeout=3600 $(ARGS) \
-	  tests/model tests/unit tests/contract tests/sim tests/history tests/habits tests/spin tests/bench/test_generated_merges.py
+	  tests/model tests/unit tests/contract tests/sim tests/history tests/habits tests/spin tests/bench/test_generated_merges.py tests/e2e/test_lost_state.py
 
 fuzz: $(STAMP) ## Send thousands of requests made up from the OpenAPI document to a server
 	$(PY) -m pytest -q --hypothesis-profile=stress --timeout=3600 $(ARGS) tests/e2e/test_http_fuzz.py

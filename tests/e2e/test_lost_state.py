@@ -16,6 +16,7 @@ from typing import Any, Final
 import pytest
 from tests.e2e.cli_driver import Call, git, make_repository
 from tests.e2e.daemon_process import serving
+from tests.effort import is_stress
 from tests.patience import PATIENCE_SECONDS, until
 
 from commonhold.workspace import daemon_files
@@ -148,8 +149,15 @@ def copy(root: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(root / ".git/commonhold", tmp_path / "copy"))
 
 
-@pytest.mark.parametrize("pair", PAIRS, ids="-".join)
-@pytest.mark.parametrize("damage", LOST + HEALED + WIPED + OTHER, ids=lambda damage: damage.__name__)
+# Each damage meets one pair of ways here, in turn, and each of them in `make stress`.
+MET: Final = [
+    pytest.param(damage, pair, id=f"{damage.__name__}-{'-'.join(pair)}")
+    for place, damage in enumerate(LOST + HEALED + WIPED + OTHER)
+    for pair in (PAIRS if is_stress() else [PAIRS[place % len(PAIRS)]])
+]
+
+
+@pytest.mark.parametrize(("damage", "pair"), MET)
 def test_nothing_is_granted_twice_and_nothing_lost_unsaid(
     damage: Damage, pair: tuple[str, str], root: Path, copy: Path, run: Call
 ) -> None:
