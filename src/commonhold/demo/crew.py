@@ -54,7 +54,8 @@ class Member:
         self._orders.close()
         for end in (self._process.terminate, self._process.kill):
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._process.wait(), GRACE_SECONDS)
+                async with asyncio.timeout(GRACE_SECONDS):
+                    await self._process.wait()
                 return
             with contextlib.suppress(ProcessLookupError):
                 end()

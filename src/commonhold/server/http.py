@@ -118,7 +118,8 @@ class Web:
         given_up = threading.Event()
         try:
             answer = partial(self._hooks.answer, *asked, given_up.is_set)
-            return form(await asyncio.wait_for(beside(answer), HOOK_SECONDS))
+            async with asyncio.timeout(HOOK_SECONDS):
+                return form(await beside(answer))
         except TimeoutError:
             given_up.set()
             return form(await beside(partial(self._hooks.late, *asked, HOOK_SECONDS)))

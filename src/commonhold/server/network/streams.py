@@ -60,7 +60,8 @@ async def parts(feed: Feed, cursor: int, access: Access) -> Parts:
             if not access.is_valid():
                 raise invalid("the access token was revoked, or has expired")
         try:
-            frames = await asyncio.wait_for(feed.after(cursor), CHECK_SECONDS)
+            async with asyncio.timeout(CHECK_SECONDS):
+                frames = await feed.after(cursor)
         except TimeoutError:
             yield ()
             continue
@@ -193,7 +194,8 @@ class Streams:
         self._feed.join()
 
         async def put(message: Any) -> None:  # noqa: ANN401 - ASGI's own form
-            await asyncio.wait_for(send(message), SLOW_SECONDS)
+            async with asyncio.timeout(SLOW_SECONDS):
+                await send(message)
 
         try:
             yield put
@@ -201,10 +203,12 @@ class Streams:
             with suppress(TimeoutError, OSError):
                 if scope["type"] == "websocket":
                     closing = {"type": "websocket.close", "code": TRY_AGAIN_LATER, "reason": Code.READER_TOO_SLOW}
-                    await asyncio.wait_for(send(closing), 1.0)
+                    async with asyncio.timeout(1.0):
+                        await send(closing)
             scope.get(ABORT, bool)()
             with suppress(TimeoutError):  # uvicorn would complain of an answer that ends before its connection
-                await asyncio.wait_for(_gone(receive), 1.0)
+                async with asyncio.timeout(1.0):
+                    await _gone(receive)
         finally:
             self._feed.leave()
 

@@ -14,7 +14,7 @@ from commonhold.server.asgi import ABORT
 from commonhold.server.network import feed as feeds
 from commonhold.server.network import streams
 from commonhold.server.network.access import Access
-from commonhold.server.network.feed import Feed
+from commonhold.server.network.feed import Feed, Frame, frame_of
 from commonhold.server.network.streams import Streams
 
 Message = MutableMapping[str, Any]
@@ -123,6 +123,27 @@ def test_it_begins_where_it_is_asked_to() -> None:
     play(story)
 
 
+def test_a_stream_ends_if_its_client_goes_just_as_events_come(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def story() -> None:
+        coming: asyncio.Future[Sequence[Frame]] = asyncio.get_running_loop().create_future()
+        asked: list[int] = []
+
+        async def after(_: Feed, cursor: int) -> Sequence[Frame]:
+            asked.append(cursor)
+            return await (coming if len(asked) == 1 else asyncio.Event().wait())  # type: ignore[return-value]
+
+        monkeypatch.setattr(Feed, "after", after)
+        log = Log(1)
+        watcher = Watcher(log.feed(), "after=0")
+        await watcher.until(lambda: asked)
+        coming.set_result([frame_of(log.events[0])])
+        watcher.task.cancel()
+        await asyncio.wait([watcher.task], timeout=30)
+        assert watcher.task.done()
+
+    play(story)
+
+
 def test_it_goes_on_from_its_cursor_whenever_it_is_cut_off() -> None:
     async def story() -> None:
         log, taken, cursor = Log(1000), [], 0
@@ -138,7 +159,7 @@ def test_it_goes_on_from_its_cursor_whenever_it_is_cut_off() -> None:
         last = Watcher(feed, f"after={cursor}")
         await last.until(lambda: cursor + len(last.events) == 2000)
         assert taken + last.events == list(range(1, 2001))
-        assert feed.watchers == 1
+        await last.until(lambda: feed.watchers == 1)
 
     play(story)
 
