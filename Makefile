@@ -31,7 +31,7 @@ help: ## List what make can do
 demo: $(STAMP) ## Show what Commonhold does, in a throw-away repository
 	$(VENV)/bin/commonhold demo
 
-quick: $(STAMP) ## Run the tests that are not marked slow, in about a minute
+quick: $(STAMP) ## Run the tests that are not marked slow, in two to three minutes
 	$(PY) -m pytest -n 2 -m "not slow" --hypothesis-profile=quick $(ARGS)
 
 test: $(STAMP) ## Run all tests
