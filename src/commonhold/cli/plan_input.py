@@ -15,11 +15,13 @@ def plan_of(path: str) -> tuple[Task, ...]:
 
     Raises InputError `PLAN_INVALID`, and as for any file that cannot be read.
     """
-    return read_plan(read_stdin("the plan") if path == STDIN else plan_content(path), time.time())
+    return read_plan(plan_content(path), time.time())
 
 
 def plan_content(path: str) -> bytes:
-    """Return the bytes of a plan, or somewhat more than a plan may have. Raises InputError."""
+    """Return the bytes of a plan, or somewhat more than a plan may have; `-` is standard input. Raises InputError."""
+    if path == STDIN:
+        return read_stdin("the plan")
     try:
         with Path(path).open("rb") as file:
             return file.read(MOST_BYTES + 1)

@@ -9,7 +9,6 @@ import click
 from commonhold.api.wire import run_shapes
 from commonhold.api.wire.text import dumps
 from commonhold.cli import run_words
-from commonhold.cli.changeset_input import STDIN, read_stdin
 from commonhold.cli.command import Command, files
 from commonhold.cli.common_options import Given, common, start_of
 from commonhold.cli.exit_status import DONE, INTERRUPTED, REFUSED
@@ -121,7 +120,7 @@ def _begun(place: Place, plan: str | None, options: _Options) -> RunAnswer:
     tasks: tuple[Task, ...] = ()
     goal = options["goal"]
     if plan is not None:
-        content = read_stdin("the plan") if plan == STDIN else plan_content(plan)
+        content = plan_content(plan)
         tasks = read_plan(content, time.time())
         goal = goal or goal_of(content)
     return place.hold.start_run(
