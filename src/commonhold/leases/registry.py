@@ -1,18 +1,34 @@
 """Leases in tables that one transaction can read and change; `leases.decide` makes the decisions."""
 
+from collections.abc import Callable
 from contextlib import AbstractContextManager
-from typing import Any, Final, TypeVar, get_args
+from typing import Any, Final, Protocol, TypeVar, get_args
 
 from commonhold.kernel.clock import Now
 from commonhold.kernel.commands import Command
 from commonhold.kernel.errors import Code, UsageError
+from commonhold.kernel.events import Event
 from commonhold.kernel.outcomes import Outcome, Queued
-from commonhold.kernel.ports import Clock, LeaseReader, LeaseView, Once, StoredAnswer, TaskTables
+from commonhold.kernel.ports import Clock, LeaseReader, LeaseView, Once, StoredAnswer, TaskTables, TaskWriter
 from commonhold.leases.decide import decide
 from commonhold.workspace.place import WorktreeState
 
 T = TypeVar("T", bound=Outcome)
+Made = TypeVar("Made")
+Made_co = TypeVar("Made_co", covariant=True)
 _OUTCOMES: Final = get_args(Outcome)
+
+
+class Decided(Protocol[Made_co]):
+    """A decision: an outcome, and the events that must be recorded with it in one transaction."""
+
+    @property
+    def outcome(self) -> Made_co:
+        """The outcome."""
+
+    @property
+    def events(self) -> tuple[Event, ...]:
+        """The events, in order."""
 
 
 class TableRegistry:
@@ -30,17 +46,12 @@ class TableRegistry:
 
     def execute(self, command: Command[T], once: Once | None = None) -> T:
         """Decide on a command inside one transaction."""
-        with self._tables.write() as writer:
-            earlier: T | None = None if once is None else first_answer(writer, command.holder, once, _OUTCOMES)
-            if earlier is not None:
-                return earlier
-            now = self._clock.now()
-            decision = decide(writer.table(command, now), command, now)
-            writer.record(decision.events, now.wall)
-            if once is not None and not isinstance(decision.outcome, Queued):
-                stored = StoredAnswer(once.fingerprint, decision.outcome)
-                writer.remember(command.holder, once.request_id, stored, now.wall)
-            return decision.outcome
+        return decided(
+            (self._tables, self._clock),
+            (command.holder, once),
+            _OUTCOMES,
+            lambda writer, now: decide(writer.table(command, now), command, now),
+        )
 
     def together(self) -> AbstractContextManager[object]:
         """Begin one transaction around several; writes to the repository's data in the same store are part of it."""
@@ -62,6 +73,32 @@ class TableRegistry:
     def close(self) -> None:
         """Close the tables."""
         self._tables.close()
+
+
+def decided(
+    storage: tuple[TaskTables, Clock],
+    request: tuple[str, Once | None],
+    kinds: tuple[type, ...],
+    decide: Callable[[TaskWriter, Now], Decided[Made]],
+) -> Made:
+    """Make one decision inside one transaction, and record its events; return its outcome, which is one of `kinds`.
+
+    `storage` is where, with its clock; `request` is the holder, and the identity of a request that may be repeated: it
+    gets its first outcome again. A place in line is no outcome yet. Raises UsageError `REQUEST_ID_REUSED` if the id was
+    used for another request, and as `decide` does.
+    """
+    (tables, clock), (holder, once) = storage, request
+    with tables.write() as writer:
+        earlier: Made | None = None if once is None else first_answer(writer, holder, once, kinds)
+        if earlier is not None:
+            return earlier
+        now = clock.now()
+        decision = decide(writer, now)
+        writer.record(decision.events, now.wall)
+        if once is not None and not isinstance(decision.outcome, Queued):
+            stored = StoredAnswer(once.fingerprint, decision.outcome)
+            writer.remember(holder, once.request_id, stored, now.wall)
+        return decision.outcome
 
 
 def task_storage(place: WorktreeState) -> tuple[TaskTables, Clock]:

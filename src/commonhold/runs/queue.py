@@ -4,9 +4,9 @@ from contextlib import AbstractContextManager
 from typing import Final, get_args
 
 from commonhold.kernel.clock import Now
-from commonhold.kernel.ports import Clock, Once, StoredAnswer, TaskReader, TaskTables
+from commonhold.kernel.ports import Clock, Once, TaskReader, TaskTables
 from commonhold.kernel.run import RunRecord, RunState
-from commonhold.leases.registry import first_answer
+from commonhold.leases.registry import decided
 from commonhold.runs.commands import PlanRun, RunCommand, RunOutcome, StartRun
 from commonhold.runs.decide import decide
 from commonhold.runs.turn import Blackboard
@@ -29,17 +29,12 @@ class RunQueue:
 
         Raises InputError `RUN_UNKNOWN`, `TASK_UNKNOWN`, and UsageError `REQUEST_ID_REUSED`.
         """
-        with self._tables.write() as writer:
-            earlier: RunOutcome | None = None if once is None else first_answer(writer, command.holder, once, _OUTCOMES)
-            if earlier is not None:
-                return earlier
-            now = self._clock.now()
-            decision = decide(blackboard_of(writer, command), command, now)
-            writer.record(decision.events, now.wall)
-            if once is not None:
-                stored = StoredAnswer(once.fingerprint, decision.outcome)
-                writer.remember(command.holder, once.request_id, stored, now.wall)
-            return decision.outcome
+        return decided(
+            (self._tables, self._clock),
+            (command.holder, once),
+            _OUTCOMES,
+            lambda reader, now: decide(blackboard_of(reader, command), command, now),
+        )
 
     def read(self) -> AbstractContextManager[TaskReader]:
         """Return one consistent view."""

@@ -5,8 +5,8 @@ from typing import Final, get_args
 
 from commonhold.kernel.clock import Now
 from commonhold.kernel.lease_table import LeaseTable
-from commonhold.kernel.ports import Clock, Once, StoredAnswer, TaskReader, TaskTables
-from commonhold.leases.registry import first_answer
+from commonhold.kernel.ports import Clock, Once, TaskReader, TaskTables
+from commonhold.leases.registry import decided
 from commonhold.tasks.board import Board
 from commonhold.tasks.commands import AddTasks, ClaimTask, SettleTasks, TaskCommand, TaskOutcome
 from commonhold.tasks.decide import decide
@@ -27,19 +27,12 @@ class TaskQueue:
 
         Raises InputError `TASK_UNKNOWN`, and UsageError `REQUEST_ID_REUSED` if the id was used for another request.
         """
-        with self._tables.write() as writer:
-            earlier: TaskOutcome | None = (
-                None if once is None else first_answer(writer, command.holder, once, _OUTCOMES)
-            )
-            if earlier is not None:
-                return earlier
-            now = self._clock.now()
-            decision = decide(board_of(writer, _named(command)), command, now)
-            writer.record(decision.events, now.wall)
-            if once is not None:
-                stored = StoredAnswer(once.fingerprint, decision.outcome)
-                writer.remember(command.holder, once.request_id, stored, now.wall)
-            return decision.outcome
+        return decided(
+            (self._tables, self._clock),
+            (command.holder, once),
+            _OUTCOMES,
+            lambda reader, now: decide(board_of(reader, _named(command)), command, now),
+        )
 
     def read(self) -> AbstractContextManager[TaskReader]:
         """Return one consistent view."""
