@@ -5,17 +5,14 @@ import signal
 import subprocess
 import time
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from tempfile import TemporaryFile
 from typing import IO, Final
 
 from commonhold.coordinator.roles import Stop
+from commonhold.machine.process_groups import GRACE_SECONDS, has_ended, signal_group, tail_of
 
-GRACE_SECONDS: Final = 5.0
-"""How long a command that must end has between SIGTERM and SIGKILL."""
 MOST_OUTPUT: Final = 16_000_000
-_TAIL: Final = 4_000
 _PAUSE_SECONDS: Final = 0.05
 
 
@@ -56,44 +53,25 @@ def run_command(
             why = _wait(process, seconds, stop)
         finally:
             # Processes that the command has started end with it.
-            with suppress(ProcessLookupError, PermissionError):
-                os.killpg(process.pid, signal.SIGKILL)
+            signal_group(process.pid, signal.SIGKILL)
             process.wait()
         status = None if why else process.returncode
-        return Ended(status, _read(output, MOST_OUTPUT), _tails(output, errors), why)
+        return Ended(status, _read(output, MOST_OUTPUT), "\n".join(filter(None, map(tail_of, (output, errors)))), why)
 
 
 def _wait(process: "subprocess.Popen[bytes]", seconds: float, stop: Stop) -> str:
     """Wait for the end; return why the command was ended, or nothing if it has ended by itself."""
     until = time.monotonic() + seconds
-    while not _has_ended(process.pid):
+    while not has_ended(process.pid):
         if stop.is_set() or time.monotonic() >= until:
             why = "it was stopped" if stop.is_set() else f"it did not end within {seconds:g} seconds"
-            with suppress(ProcessLookupError, PermissionError):
-                os.killpg(process.pid, signal.SIGTERM)
-            last = time.monotonic() + GRACE_SECONDS
-            while not _has_ended(process.pid) and time.monotonic() < last:
-                time.sleep(_PAUSE_SECONDS)
+            signal_group(process.pid, signal.SIGTERM)
+            has_ended(process.pid, GRACE_SECONDS)
             return why
         stop.wait(_PAUSE_SECONDS)
     return ""
 
 
-def _has_ended(pid: int) -> bool:
-    """Whether a child has ended. It is not reaped yet, so that its group cannot be another's."""
-    return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
-
-
 def _read(file: IO[bytes], most: int) -> bytes:
     file.seek(0)
     return file.read(most)
-
-
-def _tails(*files: IO[bytes]) -> str:
-    """Return the last part of each output, as text."""
-    texts = []
-    for file in files:
-        size = file.seek(0, os.SEEK_END)
-        file.seek(max(0, size - _TAIL))
-        texts.append(file.read(_TAIL).decode("utf-8", "replace").strip())
-    return "\n".join(filter(None, texts))

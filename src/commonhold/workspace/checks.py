@@ -8,24 +8,20 @@ import stat
 import subprocess
 import tempfile
 import threading
-import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Final
 
 from commonhold.kernel.errors import Code, InputError
+from commonhold.machine.process_groups import GRACE_SECONDS, has_ended, signal_group, tail_of
 from commonhold.merging.branches.verification import CheckResult
 
 CANDIDATE: Final = "COMMONHOLD_CANDIDATE"
 WORKTREE: Final = "COMMONHOLD_WORKTREE"
 PLACEHOLDER: Final = "{file}"
 TESTS: Final = "{tests}"
-GRACE_SECONDS: Final = 5.0
-_TAIL_BYTES: Final = 4000
-_FIRST_LOOK_SECONDS: Final = 0.001
-_LONGEST_LOOK_SECONDS: Final = 0.05
 
 Fill = Callable[[str], None]
 """Copy the project into an empty folder, without the candidate."""
@@ -61,7 +57,7 @@ class CommandCheck:
             places = [_put(root, path, content) for path, content in there]
             command = self.name.replace(PLACEHOLDER, shlex.join(places))
             status = _run(command, root, self._environment(places), printed, timeout_seconds)
-            tail = _tail(printed)
+            tail = tail_of(printed)
         if status is None:
             return CheckResult(passed=False, tail=f"{tail}\n(ended after {timeout_seconds:.0f} seconds)".lstrip())
         return CheckResult(status == 0, tail)
@@ -125,16 +121,16 @@ def _run(command: str, folder: str, env: Mapping[str, str], printed: IO[bytes], 
             # starts it, which exists already and is waited for.
             thread.submit(threading.get_ident).result()
             thread.submit(lambda: begun.append(_begin(command, folder, env, printed))).result()
-        has_ended = _has_ended(begun[0].pid, seconds)
-        if not has_ended:
-            _signal_group(begun[0].pid, signal.SIGTERM)
-            _has_ended(begun[0].pid, GRACE_SECONDS)
+        is_over = has_ended(begun[0].pid, seconds)
+        if not is_over:
+            signal_group(begun[0].pid, signal.SIGTERM)
+            has_ended(begun[0].pid, GRACE_SECONDS)
     finally:
         for child in begun:
             # The child is not reaped yet, so its group cannot be another's.
-            _signal_group(child.pid, signal.SIGKILL)
+            signal_group(child.pid, signal.SIGKILL)
             child.wait()
-    return begun[0].returncode if has_ended else None
+    return begun[0].returncode if is_over else None
 
 
 def _begin(command: str, folder: str, env: Mapping[str, str], printed: IO[bytes]) -> "subprocess.Popen[bytes]":
@@ -147,26 +143,3 @@ def _begin(command: str, folder: str, env: Mapping[str, str], printed: IO[bytes]
         stderr=subprocess.STDOUT,
         start_new_session=True,
     )
-
-
-def _has_ended(pid: int, seconds: float) -> bool:
-    """Wait for the end of a child, which stays to be reaped."""
-    deadline, pause = time.monotonic() + seconds, _FIRST_LOOK_SECONDS
-    while os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None:
-        left = deadline - time.monotonic()
-        if left <= 0:
-            return False
-        time.sleep(min(pause, left))
-        pause = min(pause * 2, _LONGEST_LOOK_SECONDS)
-    return True
-
-
-def _signal_group(pid: int, number: int) -> None:
-    with suppress(ProcessLookupError, PermissionError):
-        os.killpg(pid, number)
-
-
-def _tail(printed: IO[bytes]) -> str:
-    size = printed.seek(0, os.SEEK_END)
-    printed.seek(max(0, size - _TAIL_BYTES))
-    return printed.read().decode("utf-8", "replace").strip()

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from commonhold.kernel.errors import InputError
-from commonhold.workspace import checks
+from commonhold.machine import process_groups
 from commonhold.workspace.checks import CommandCheck
 
 pytestmark = pytest.mark.slow
@@ -106,7 +106,7 @@ def test_time_is_limited_for_all_that_the_command_began(tmp_path: Path, monkeypa
     looks = count()
     # Each look at the clock is an hour later, once all has begun.
     clock = SimpleNamespace(monotonic=lambda: 3600.0 * next(looks) if begun.exists() else 0.0, sleep=time.sleep)
-    monkeypatch.setattr(checks, "time", clock)
+    monkeypatch.setattr(process_groups, "time", clock)
     command = f"trap '' TERM; sleep 600 & echo $! >{pids}; echo $$ >>{pids}; echo begun; >{begun}; sleep 600; sleep 600"
     result = CommandCheck(command).passes({"a": b""}, 600)
     assert not result.passed

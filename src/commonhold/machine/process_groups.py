@@ -1,0 +1,37 @@
+"""Commands in process groups of their own: wait for one, end all that it has started, and show what it printed last."""
+
+import os
+import time
+from contextlib import suppress
+from typing import IO, Final
+
+GRACE_SECONDS: Final = 5.0
+"""How long a command that must end has between SIGTERM and SIGKILL."""
+TAIL_BYTES: Final = 4000
+_FIRST_LOOK_SECONDS: Final = 0.001
+_LONGEST_LOOK_SECONDS: Final = 0.05
+
+
+def has_ended(pid: int, seconds: float = 0.0) -> bool:
+    """Wait for the end of a child. It is not reaped, so that its group cannot be another's."""
+    deadline, pause = time.monotonic() + seconds, _FIRST_LOOK_SECONDS
+    while os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None:
+        left = deadline - time.monotonic()
+        if left <= 0:
+            return False
+        time.sleep(min(pause, left))
+        pause = min(pause * 2, _LONGEST_LOOK_SECONDS)
+    return True
+
+
+def signal_group(pid: int, number: int) -> None:
+    """Send a signal to the group that a child leads, if there still is one."""
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(pid, number)
+
+
+def tail_of(printed: IO[bytes]) -> str:
+    """Return the last part of an output, as text."""
+    size = printed.seek(0, os.SEEK_END)
+    printed.seek(max(0, size - TAIL_BYTES))
+    return printed.read(TAIL_BYTES).decode("utf-8", "replace").strip()
