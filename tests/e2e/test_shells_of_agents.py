@@ -108,6 +108,12 @@ class Place:
     def told_folder(self) -> str:
         return (self.home / "claude-1-cwd").read_text(encoding="utf-8").strip()
 
+    def remove(self, path: str) -> None:
+        """Remove a file, and let the daemon record that at once, so that no later test meets it."""
+        (self.root / path).unlink()
+        with self.daemon.session() as session:
+            session.record_external_changes([path])
+
     def commits(self) -> list[tuple[str, list[str]]]:
         with self.daemon.session() as session:
             events = [each.event for each in session.log(after=0, limit=1000)]
@@ -158,7 +164,7 @@ def test_alone_it_writes_what_it_likes_wherever_it_runs(place: Place, tmp_path: 
         done = place.claude(f"touch {tmp_path}/out; f=made; echo x >> {shlex.quote(str(place.root))}/$f.txt", cwd)
         assert (done.returncode, done.stderr) == (0, "")
     assert place.commits()[-1] == (f"claude:{SESSION}", ["made.txt"])
-    (place.root / "made.txt").unlink()
+    place.remove("made.txt")
 
 
 @can_mount
@@ -228,7 +234,7 @@ def test_a_command_that_geminis_shell_comes_with_is_watched_no_more(told: str, p
     (place.root / "later.txt").write_text("x\n", encoding="utf-8")
     place.hook("gemini", "AfterTool", "", **more)
     assert place.commits()[-1] == (f"gemini:{SESSION}", ["known.txt"])
-    (place.root / "later.txt").unlink()
+    place.remove("later.txt")
 
 
 @can_mount
@@ -270,7 +276,7 @@ def test_a_call_that_the_launcher_comes_with_is_watched_no_more(place: Place) ->
     (place.root / "later.txt").write_text("x\n", encoding="utf-8")
     place.hook("codex", "PostToolUse", "echo x > launched.txt")
     assert place.commits()[-1] == (f"codex:{SESSION}", ["launched.txt"])
-    (place.root / "later.txt").unlink()
+    place.remove("later.txt")
 
 
 def test_what_it_plainly_must_not_write_is_refused_before(place: Place) -> None:
