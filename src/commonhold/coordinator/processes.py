@@ -1,16 +1,15 @@
 """Commands of roles: run in a process group of their own, within a deadline, and ended as one."""
 
-import os
 import signal
 import subprocess
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from tempfile import TemporaryFile
 from typing import IO, Final
 
 from commonhold.coordinator.roles import Stop
-from commonhold.machine.process_groups import GRACE_SECONDS, has_ended, signal_group, tail_of
+from commonhold.machine.process_groups import GRACE_SECONDS, environment_without_git, has_ended, signal_group, tail_of
 
 MOST_OUTPUT: Final = 16_000_000
 _PAUSE_SECONDS: Final = 0.05
@@ -27,12 +26,12 @@ class Ended:
 
 
 def run_command(
-    words: Sequence[str], root: str, env: Mapping[str, str], given: bytes, seconds: float, stop: Stop
+    words: Sequence[str], root: str, env: dict[str, str], given: bytes, seconds: float, stop: Stop
 ) -> Ended:
     """Run a command in the folder `root` with `given` on its standard input, for at most so many seconds.
 
-    `env` is added to the environment. When `stop` is set, or the time is up, its process group gets SIGTERM, and
-    SIGKILL after `GRACE_SECONDS`. A command that cannot be started has the status 127.
+    `env` is added to the environment, which has no variables of git. When `stop` is set, or the time is up, its process
+    group gets SIGTERM, and SIGKILL after `GRACE_SECONDS`. A command that cannot be started has the status 127.
     """
     with TemporaryFile() as stdin, TemporaryFile() as output, TemporaryFile() as errors:
         stdin.write(given)  # a file, since a command need not read a pipe to its end
@@ -41,7 +40,7 @@ def run_command(
             process = subprocess.Popen(  # noqa: S603 - running it is the purpose of this function
                 words,
                 cwd=root,
-                env={**os.environ, **env},
+                env=environment_without_git() | env,
                 stdin=stdin,
                 stdout=output,
                 stderr=errors,

@@ -12,6 +12,14 @@ _FIRST_LOOK_SECONDS: Final = 0.001
 _LONGEST_LOOK_SECONDS: Final = 0.05
 
 
+def environment_without_git() -> dict[str, str]:
+    """Return the environment for a command that is to find its repository by its folder.
+
+    Git sets variables in its hooks that name the caller's repository, index and working tree.
+    """
+    return {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+
+
 def has_ended(pid: int, seconds: float = 0.0) -> bool:
     """Wait for the end of a child. It is not reaped, so that its group cannot be another's."""
     deadline, pause = time.monotonic() + seconds, _FIRST_LOOK_SECONDS

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import IO, Final
 
 from commonhold.kernel.errors import Code, InputError
-from commonhold.machine.process_groups import GRACE_SECONDS, has_ended, signal_group, tail_of
+from commonhold.machine.process_groups import GRACE_SECONDS, environment_without_git, has_ended, signal_group, tail_of
 from commonhold.merging.branches.verification import CheckResult
 
 CANDIDATE: Final = "COMMONHOLD_CANDIDATE"
@@ -63,10 +63,8 @@ class CommandCheck:
         return CheckResult(status == 0, tail)
 
     def _environment(self, places: list[str]) -> dict[str, str]:
-        """The caller's environment without git's variables about the user's own working tree."""
-        inherited = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
         known = {WORKTREE: self._worktree} if self._worktree else {}
-        return inherited | known | ({CANDIDATE: places[0]} if len(places) == 1 else {})
+        return environment_without_git() | known | ({CANDIDATE: places[0]} if len(places) == 1 else {})
 
 
 @contextmanager

@@ -15,6 +15,7 @@ import msgspec
 from commonhold.kernel.errors import Code, InputError
 from commonhold.kernel.scopes import Scope
 from commonhold.machine import file_stamps
+from commonhold.machine.file_replacement import replace_file
 
 FILE: Final = "tokens.json"
 MOST_TOKENS: Final = 1000
@@ -23,7 +24,6 @@ MARK: Final = "chd_"
 _ID_BYTES: Final = 4
 _SECRET_BYTES: Final = 32
 _LOCK_FLAGS: Final = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
-_FLAGS: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,13 +140,7 @@ def _alone(state_folder: str) -> Iterator[None]:
 
 
 def _write(state_folder: str, known: list[Token]) -> None:
-    path = _path(state_folder)
-    beside = f"{path}.{secrets.token_hex(8)}.new"
-    with open(os.open(beside, _FLAGS, 0o600), "wb") as file:
-        file.write(msgspec.json.format(msgspec.json.encode(known)))
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(beside, path)
+    replace_file(_path(state_folder), msgspec.json.format(msgspec.json.encode(known)), 0o600)
 
 
 def _unusable(state_folder: str, why: str, hint: str) -> InputError:

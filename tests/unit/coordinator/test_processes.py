@@ -24,6 +24,11 @@ def test_a_command_reads_its_input_and_its_environment_in_its_folder(tmp_path: P
     assert ended.tail.endswith("careful")
 
 
+def test_a_command_finds_the_repository_of_its_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GIT_DIR", "/elsewhere")
+    assert run('test -z "$GIT_DIR"', tmp_path).status == 0
+
+
 def test_a_command_need_not_read_a_long_input(tmp_path: Path) -> None:
     assert run("exit 3", tmp_path, b"x" * 1_000_000).status == 3
 
