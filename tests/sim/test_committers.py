@@ -13,6 +13,8 @@ pytestmark = pytest.mark.slow
 
 SEEDS = range(15)
 MOST_SEEDS = 60
+FOUND_EARLY = 22
+"""A seed that finds the rarest defect: tried first, for time."""
 
 
 @pytest.mark.parametrize("pace", PACES)
@@ -39,7 +41,7 @@ def test_the_same_seed_gives_the_same_story(tmp_path: Path) -> None:
 def test_a_defect_is_found(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     mutant, harm = OF_TURNS[name]
     mutant(monkeypatch)
-    assert any(harm in harms(seed, tmp_path) for seed in range(MOST_SEEDS)), f"{name} was not found"
+    assert any(harm in harms(seed, tmp_path) for seed in (FOUND_EARLY, *range(MOST_SEEDS))), f"{name} was not found"
 
 
 def harms(seed: int, folder: Path) -> str:
