@@ -99,9 +99,7 @@ class JsonPiece:
         try:
             json.loads(plain, parse_constant=_no_constant)
         except (ValueError, RecursionError) as fault:
-            return (
-                f"it is no plain JSON ({fault}), and its agent leaves such a file out; comments are not allowed in it"
-            )
+            return f"it is not plain JSON ({fault}), and the agent ignores such a file; JSON has no comments"
         return ""
 
     def _with_heading(self, made: str) -> str:

@@ -68,8 +68,7 @@ def _side(side: Side) -> str:
 def branch_hint(value: BranchMerge) -> str:
     """Return the next step; empty if none remains."""
     if value.is_standing:
-        begun = "fix the unmerged files, `git add` them, then `git commit`" if _has_refused(value) else "`git commit`"
-        return f"{begun}; `git merge --abort` takes it back"
+        return f"{_ending(value)}; `git merge --abort` takes it back"
     if value.outcome != "refused":
         return ""
     if value.in_the_way:
@@ -79,12 +78,23 @@ def branch_hint(value: BranchMerge) -> str:
     return _after_conflict(value)
 
 
+def _ending(value: BranchMerge) -> str:
+    """Return how to end a merge that is left in the working tree."""
+    if _has_refused(value):
+        return "fix the unmerged files, `git add` them, then `git commit`"
+    if value.outcome == "refused":
+        return "no file has markers: change the places named above, `git add` their files, then `git commit`"
+    return "`git commit`"
+
+
 def _after_conflict(value: BranchMerge) -> str:
     call = f"commonhold merge {shlex.quote(value.meeting.theirs.name)}"
-    if (_has_refused(value) or value.met) and value.trial is None and not value.blocked:
-        return f"{call} --check COMMAND tries the candidates; --keep-conflicts leaves conflict markers to resolve"
-    if _has_refused(value) or value.blocked or value.trial is not None:
-        return f"{call} --keep-conflicts leaves the merge in the working tree, for you to resolve"
+    has_markers = any(each.marked is not None for each in value.files)
+    keep = "leaves conflict markers" if has_markers else "leaves the merge in the working tree, for you"
+    if (has_markers or value.met) and value.trial is None and not value.blocked:
+        return f"{call} --check COMMAND tries the candidates; --keep-conflicts {keep} to resolve"
+    if _has_refused(value) or value.blocked or value.met or value.trial is not None:
+        return f"{call} --keep-conflicts {keep} to resolve"
     return "see `git status`, finish or abort the operation in progress, then repeat the call"
 
 

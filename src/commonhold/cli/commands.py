@@ -41,7 +41,7 @@ GROUPS: Final[Mapping[str, Mapping[str, str]]] = {
         "commit": "Write a change if it still fits the current text; otherwise say how to go on.",
         "undo": "Take back the work of one session, task or commit, and nothing of others; shown before it is done.",
         "adopt": "Take over the uncommitted work of a session that has ended.",
-        "exec": "Run a shell command that cannot write files that others hold.",
+        "exec": "Run a program that cannot write files that others hold.",
         "get": "Print the values of named keys.",
         "put": "Store the value of a named key, if it was not changed meanwhile.",
     },

@@ -112,7 +112,7 @@ def _shells(project: Project, setup: Setup, texts: Mapping[str, str]) -> _Shells
     if trial is None:
         return _Shells("what its shell commands write is only detected: nothing leads them to the launcher")
     if failing := _made(trial, project.repository.root):
-        return _Shells(f"no shell command of its runs, or is watched over: {failing}", is_broken=True)
+        return _Shells(f"its shell commands fail, or run unwatched: {failing}", is_broken=True)
     sandbox = offered()
     but = "; in its own sandbox that is only detected" if setup.nests_shell else ""
     return _Shells(f"its shell commands cannot write files that others hold, by {sandbox.name}{but}")

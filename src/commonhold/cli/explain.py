@@ -80,7 +80,8 @@ def _account(found: "Account", given: Given) -> Iterator[str]:
     from commonhold.cli.next_call import next_lines  # noqa: PLC0415
 
     if not found.steps:
-        yield f"no event since {found.since} is about {shown(found.name)}"
+        since = f" since event {found.since}" if found.since > 1 else ""
+        yield f"the log has no event about {shown(found.name)}{since}"
     if found.left_out:
         yield f"{found.left_out} earlier events are left out"
     for each in found.steps:

@@ -44,7 +44,9 @@ def as_error(fault: Exception) -> CommonholdError:
         case CommonholdError():
             return fault
         case click.UsageError():
-            return UsageError(Code.USAGE, fault.format_message().rstrip("."), hint=_usage_hint(fault))
+            is_help = isinstance(fault, click.exceptions.NoArgsIsHelpError)  # its message is the whole help
+            said = "one of its commands is missing" if is_help else fault.format_message().rstrip(".")
+            return UsageError(Code.USAGE, said, hint=_usage_hint(fault))
         case click.ClickException():
             return UsageError(Code.USAGE, fault.format_message().rstrip("."), hint="see `commonhold --help`")
         case OSError():

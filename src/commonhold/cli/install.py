@@ -42,7 +42,7 @@ _YET_UNKNOWN = Link("http://127.0.0.1:0", "made when this is written")
 def command(
     given: Given, what: tuple[str, ...], *, http: bool, mcp: bool, shared: bool, yes: bool, diff: bool, dry_run: bool
 ) -> None:
-    """Set up the coding agents in this repository, and git; `uninstall` removes exactly that again.
+    """Set up the coding agents in this repository, and git; `uninstall all` removes exactly that again.
 
     NAME is claude, codex, gemini, opencode, copilot, cursor, vscode: their hooks then ask Commonhold before each action
     here. agents-md: a section in AGENTS.md for agents without hooks. git: merge, rebase, cherry-pick take proven merges

@@ -159,7 +159,9 @@ def _tell(given: Given, merged: FileMerge, text: bytes | None, out: str, *, is_q
 
 
 def _next(merged: FileMerge, out: str) -> Sequence[str]:
-    return [f"next: {file_hint(merged, out)}"] if merged.verdict is Verdict.REFUSED else []
+    # As the settings of git's driver and of its merge tool call it.
+    hint = file_hint(merged, out, is_by_git=out == merged.path)
+    return [f"next: {hint}"] if merged.verdict is Verdict.REFUSED else []
 
 
 def _shape(merged: FileMerge, text: bytes | None, out: str) -> dict[str, object]:

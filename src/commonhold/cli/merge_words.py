@@ -46,11 +46,17 @@ def printed(trial: Passed | Failed | None) -> Iterator[str]:
         yield from (f"  {line}" for line in shown_text(trial.tail).splitlines())
 
 
-def file_hint(value: FileMerge, out: str) -> str:
-    """Return the next step for a refused file. A file that cannot get markers has no candidates either."""
+def file_hint(value: FileMerge, out: str, *, is_by_git: bool = False) -> str:
+    """Return the next step for a refused file. A file that cannot get markers has no candidates either.
+
+    `is_by_git`: git merges a branch, and called us for one file.
+    """
     if value.marked is None:
         return "take one side, or resolve the difference by hand"
     mend = f"fix {shown(out)} between the markers"
     if value.trial is not None:
         return mend
-    return f"{mend}, or repeat the call with --check COMMAND, which decides between the candidates"
+    call = "`git merge --abort`, then `commonhold merge BRANCH --check COMMAND`"
+    return (
+        f"{mend}, or {call if is_by_git else 'repeat the call with --check COMMAND'}: it decides between the candidates"
+    )

@@ -106,6 +106,10 @@ def _lease_words(arguments: Mapping[str, Any]) -> Words:
     return [arguments["lease_id"]]
 
 
+def _resolve_words(arguments: Mapping[str, Any]) -> Words:
+    return [arguments["lease_id"], "--note", "WHAT-YOU-DID"]
+
+
 def _who_words(arguments: Mapping[str, Any]) -> Words:
     return [_typed(arguments["key"])]
 
@@ -149,7 +153,7 @@ _WORDS: Final[Mapping[str, Callable[[Mapping[str, Any]], Words]]] = {
     "release": _lease_words,
     "renew": _lease_words,
     "review show": _lease_words,
-    "review resolve": _lease_words,
+    "review resolve": _resolve_words,
     "review waive": _show_words,
     "show": _show_words,
     "task claim": _task_words,

@@ -15,6 +15,7 @@ from commonhold.client.opening import open_session
 from commonhold.client.session import Commonhold
 from commonhold.kernel.errors import Code, InputError
 from commonhold.kernel.keys import Spec, parse
+from commonhold.workspace.repository import find_repository
 
 AGENT: Final = "COMMONHOLD_AGENT"
 STORE: Final = "COMMONHOLD_STORE"
@@ -95,8 +96,14 @@ def opened(given: Given) -> Iterator[Place]:
     After the block, the session gets messages about changes that others made to regions it has read.
     """
     start, agent = start_of(given), agent_of(given)
+    repository = find_repository(start)
+    is_new = repository.git_dir is None and not Path(repository.state_folder).is_dir()
     with open_session(start, agent=agent, store=given.store) as hold:
         folder = os.path.relpath(start, hold.root)
         yield Place(hold, "" if folder == "." else folder)
         if agent is not None:
             complain(notices(each.notice for each in hold.news()))
+    if is_new and Path(repository.state_folder).is_dir():
+        complain(
+            f"notice: {repository.root} is in no git repository; a new state was made in {repository.state_folder}"
+        )

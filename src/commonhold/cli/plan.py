@@ -1,7 +1,5 @@
 """`commonhold plan`: look at a plan before anybody works on it."""
 
-from dataclasses import replace
-
 import click
 
 from commonhold.api.wire import plan_shapes
@@ -15,6 +13,7 @@ from commonhold.cli.plan_input import plan_of
 from commonhold.cli.predictions import Predictions
 from commonhold.kernel.keys import canonical
 from commonhold.kernel.task import Task
+from commonhold.tasks.definition import checked
 from commonhold.tasks.plan_check import MOST_AGENTS, check_plan
 
 _AGENTS = 3
@@ -59,5 +58,5 @@ def _check(given: Given, plan: str, agents: int) -> int:
 
 
 def _located(place: Place, task: Task) -> Task:
-    """Return a task whose keys are canonical, relative to the root. Raises InputError `KEY_INVALID`."""
-    return replace(task, keys=tuple(str(canonical(place.key_from_root(key))) for key in task.keys))
+    """Return a task as it would be added, with canonical keys. Raises InputError `PLAN_INVALID`, `KEY_INVALID`."""
+    return checked(task, lambda key: str(canonical(place.key_from_root(key))))

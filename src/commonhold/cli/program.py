@@ -122,7 +122,7 @@ def _ended(act: Callable[[], int], *, as_json: bool) -> int:
         abandon_output()
         return BROKEN_PIPE
     except KeyboardInterrupt:
-        complain("interrupted: the next command undoes a change that was begun")
+        complain("interrupted; if a commit had begun, the next command finishes or undoes it")
         return INTERRUPTED
 
 
@@ -174,6 +174,6 @@ def _check_encoding(arguments: Sequence[str]) -> None:
             raise InputError(
                 Code.TEXT_INVALID,
                 f"argument {number}, {argument!a}, is not valid UTF-8",
-                hint="names and texts are UTF-8; rename such a file, or lease its folder instead",
+                hint="write texts in UTF-8; for a file with such a name, rename it, or lease its folder",
                 fields={"argument": number},
             ) from fault

@@ -104,7 +104,7 @@ def _lines(seen: _Seen, given: Given) -> Iterator[str]:
         Next(
             "review resolve",
             {"lease_id": seen.work.lease_id},
-            "finish it or undo it, then say with --note what you did:",
+            "finish it or undo it, then say what you did:",
         ),
         given,
     )

@@ -1,5 +1,6 @@
 """Answers about runs, in words."""
 
+import shlex
 from collections import Counter
 from collections.abc import Iterator
 
@@ -7,6 +8,7 @@ from commonhold.api.wire.run_shapes import total_usage
 from commonhold.cli import describe
 from commonhold.cli.common_options import Given
 from commonhold.cli.describe import quoted, when
+from commonhold.cli.explanations import EXPLANATIONS
 from commonhold.cli.next_call import next_lines
 from commonhold.cli.output import shown
 from commonhold.kernel.run import (
@@ -64,6 +66,8 @@ def answer(found: RunAnswer, given: Given) -> Iterator[str]:
     """Yield the answer to a call that begins, resumes or ends runs."""
     if found.code is not None:
         yield f"refused [{found.code}]: {shown(found.why)}"
+        if not found.next:
+            yield f"next: {EXPLANATIONS[found.code].remedy}"
     for each in found.runs:
         yield from details(each)
     yield from next_lines(found.next, given)
@@ -75,7 +79,7 @@ def details(view: RunView) -> Iterator[str]:
     yield f"{shown(run.id)} is {_state(view)}{quoted(run.run.goal)}{f' ({shown(run.note)})' if run.note else ''}"
     counts = Counter(each.item.state.value for each in view.items)
     if counts:
-        yield f"  {len(view.items)} items: {', '.join(f'{count} {name}' for name, count in counts.items())}"
+        yield f"  items: {', '.join(f'{count} {name}' for name, count in counts.items())}"
     width = max((len(each.item.task_id) for each in view.items), default=0)
     for each in view.items:
         title = shown(each.task.task.title)
@@ -84,7 +88,14 @@ def details(view: RunView) -> Iterator[str]:
     if spent != TokenUsage():
         yield f"  used: {_usage(spent)}"
     if run.state in (RunState.STOPPED, RunState.FAILED) or _state(view) == "interrupted":
-        yield f"next: commonhold run --resume {shown(run.id)} --editor COMMAND"
+        yield f"next: {_resumption(view)}"
+
+
+def _resumption(view: RunView) -> str:
+    """Return the calls that go on with a run: tasks at their last attempt must be opened again first."""
+    failed = [shlex.quote(each.item.task_id) for each in view.items if each.item.state is ItemState.FAILED]
+    reopened = [f"commonhold task reopen {each} --reason WHY" for each in failed]
+    return "; ".join([*reopened, f"commonhold run --resume {shlex.quote(view.run.id)} --editor COMMAND"])
 
 
 def _more(view: ItemView) -> str:
@@ -116,7 +127,7 @@ def started(event: RunStarted) -> str:
 
 def planned(event: RunPlanned) -> str:
     """Tell of new items."""
-    return f"{shown(event.run_id)}: {len(event.tasks)} items"
+    return f"{shown(event.run_id)}: items: {len(event.tasks)}"
 
 
 def run_moved(event: RunMoved) -> str:

@@ -6,6 +6,7 @@ from typing import Final
 from commonhold.cli import describe
 from commonhold.cli.common_options import Given
 from commonhold.cli.describe import quoted, when, who
+from commonhold.cli.explanations import EXPLANATIONS
 from commonhold.cli.next_call import next_lines
 from commonhold.cli.output import shown
 from commonhold.kernel.texts import duration
@@ -55,6 +56,8 @@ def answer(found: TaskAnswer, given: Given) -> Iterator[str]:
     match found.outcome:
         case "refused":
             yield f"refused [{found.code}]: {shown(found.why)}"
+            if found.code and not found.next:
+                yield f"next: {EXPLANATIONS[found.code].remedy}"
         case "none":
             yield f"no task [{found.code}]: {shown(found.why)}"
             yield from _waiting(found)

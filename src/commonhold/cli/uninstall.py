@@ -1,5 +1,7 @@
 """`commonhold uninstall`: remove the changes that `install` made."""
 
+from collections.abc import Iterator
+
 import click
 
 from commonhold.agents.setups import SETUPS
@@ -35,7 +37,7 @@ def command(given: Given, what: tuple[str, ...], *, shared: bool, yes: bool, dif
     settings = git_settings.to_uninstall(place, shared=shared) if place else git_settings.Plan(())
     root = project.repository.root
     heading = f"Removing from {shown(root)}, and nothing else:"
-    notices = (*plan.notices, *settings.notices)
+    notices = (*plan.notices, *settings.notices, *_left(project, what))
     outcome = Outcome(settings.changes, plan.changes, (), notices, dry_run, root, heading, diff)
     if may_go_on(given, outcome, is_asked=not yes and bool(plan.changes)):
         carry_out(project, plan)
@@ -47,3 +49,10 @@ def command(given: Given, what: tuple[str, ...], *, shared: bool, yes: bool, dif
 
         remove_private_trees(project.repository.state_folder)
     tell(given, outcome)
+
+
+def _left(project: Project, what: tuple[str, ...]) -> Iterator[str]:
+    """Yield a notice if git's settings, which were not named, remain."""
+    repository = project.repository
+    if not what and repository.git_dir and git_settings.to_uninstall(Git(repository.root), shared=False).changes:
+        yield "git's merge driver stays; to remove it: commonhold uninstall git"

@@ -136,7 +136,7 @@ class _Carrying:
         found = planner.plan(self._run.run.goal, self._hold.root, self._asked_to_stop) if planner else _NO_PLANNER
         if self._asked_to_stop.is_set():
             return
-        hint = f"commonhold run --resume {self._run.id} --planner COMMAND"
+        hint = f"commonhold run --resume {self._run.id} --planner COMMAND --editor COMMAND"
         if isinstance(found, RoleFailed):
             raise InputError(Code.ROLE_FAILED, f"the planner made no plan: {found.why}", hint=hint)
         answer = self._hold.plan_run(

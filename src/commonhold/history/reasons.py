@@ -208,7 +208,7 @@ def _moved(_: Recorded, event: TaskMoved, ledger: Ledger) -> Iterator[str]:
     if event.result and event.result.commit:
         yield f"Its result is the commit {event.result.commit[:12]}."
     if event.result and event.result.admitted:
-        yield f"Its result are the events {listed([str(each) for each in event.result.admitted], _MOST)}."
+        yield f"Its result: the commits in events {listed([str(each) for each in event.result.admitted], _MOST)}."
 
 
 _REASONS: Final[Mapping[type[Event], Callable[[Recorded, Any, Ledger], Iterator[str]]]] = {

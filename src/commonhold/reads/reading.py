@@ -201,7 +201,7 @@ def no_file(path: str) -> InputError:
     return InputError(
         Code.FILE_NOT_FOUND,
         f"there is no file {path!r}",
-        hint="check the path: file:PATH counts from the repository's root; an edit create_file makes a new file",
+        hint="file:PATH counts from the root; to make a new file: commonhold commit --create, or an edit create_file",
         fields={"path": path},
     )
 

@@ -5,6 +5,7 @@ recorded in one transaction: there is no claim without a lease, and no lease of 
 lease ends by itself; the next command on any task then returns the task, before anything else is decided.
 """
 
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
@@ -73,11 +74,11 @@ def add(turn: TaskTurn, command: AddTasks) -> TasksAdded | TasksRefused:
     """Add all tasks or none; those that exist with the same definition stay as they are. Raises as `decide`."""
     known = [each for each in command.tasks if each.id in turn.tasks]
     changed = tuple(each.id for each in known if turn.tasks[each.id].task.declared != each.declared)
-    named = [each.id for each in command.tasks if each.id]
-    twice = tuple(dict.fromkeys(each for each in named if named.count(each) > 1))
-    if changed or twice:
-        why = "are there already, with another definition" if changed else "are in the list twice"
-        return TasksRefused(Refusal.TASK_EXISTS, f"these tasks {why}: {', '.join(changed or twice)}", changed or twice)
+    named = Counter(each.id for each in command.tasks if each.id)
+    twice = tuple(name for name, count in named.items() if count > 1)
+    if twice or changed:
+        why = "are in the list twice" if twice else "are there already, with another definition"
+        return TasksRefused(Refusal.TASK_EXISTS, f"these tasks {why}: {', '.join(twice or changed)}", twice or changed)
     check_needs(command.tasks, turn.tasks)
     needs = {each.id: each.task.needs for each in turn.tasks.values()}
     if found := circle({**needs, **{each.id: each.needs for each in command.tasks if each.id}}):

@@ -67,8 +67,14 @@ def _loaded(content: bytes) -> object:
     try:
         return yaml.safe_load(content)  # JSON is YAML
     except (yaml.YAMLError, ValueError, RecursionError) as fault:
-        lines = str(fault).splitlines() or [type(fault).__name__]
-        raise _unreadable(f"it is not valid YAML: {' '.join(line.strip() for line in lines[:4])}") from fault
+        raise _unreadable(f"it is neither valid YAML nor JSON: {_problem(fault)}") from fault
+
+
+def _problem(fault: Exception) -> str:
+    mark = getattr(fault, "problem_mark", None)
+    where = f" in line {mark.line + 1}, column {mark.column + 1}" if mark else ""
+    problem = str(getattr(fault, "problem", None) or fault) or type(fault).__name__
+    return f"{' '.join(problem.split())}{where}"
 
 
 def _task(raw: object, number: int, target: str, wall: float) -> Task:

@@ -89,9 +89,9 @@ class Tasks:
     def located(self, tasks: Sequence[Task]) -> tuple[Task, ...]:
         """Return the tasks with canonical keys, and with the branch that is checked out where they name no target.
 
-        Raises InputError `PLAN_INVALID`, and those of keys.
+        Raises InputError `PLAN_INVALID`, `REVISION_UNKNOWN` for a target that does not exist, and those of keys.
         """
-        branch = "" if all(each.target for each in tasks) else self.branch()
+        branch = self.branch()
         located = [checked(each, lambda key: str(self._reading.locate(key))) for each in tasks]
         if self._revisions is not None and not branch and not all(each.target for each in located):
             raise InputError(
@@ -99,6 +99,10 @@ class Tasks:
                 "no branch is checked out here, so the tasks have no branch to land on",
                 hint="name it: --target BRANCH, or `target` in the plan",
             )
+        if self._revisions is not None:
+            # The branch that is checked out may have no commit yet.
+            for target in {each.target for each in located} - {"", branch}:
+                self._revisions.commit_of(target)
         return tuple(replace(each, target=each.target or branch) for each in located)
 
     def claim(

@@ -59,8 +59,18 @@ def pid(state_folder: str) -> int | None:
         return None
 
 
-def claim(state_folder: str) -> int:
-    """Become the only daemon there, for as long as the descriptor is open. Raises StoreError `STORE_OWNED`."""
+def url(state_folder: str) -> str:
+    """Return where the daemon serves a network; empty if it serves none. Meaningful while `is_running`."""
+    with suppress(OSError, UnicodeError), open(lock_path(state_folder), encoding="ascii") as file:
+        return file.read(512).partition("\n")[2].strip()
+    return ""
+
+
+def claim(state_folder: str, url: str = "") -> int:
+    """Become the only daemon there, for as long as the descriptor is open, which serves a network at `url`.
+
+    Raises StoreError `STORE_OWNED`.
+    """
     with suppress(FileExistsError):
         os.mkdir(state_folder, 0o700)  # its parents never: a repository that was moved away must not come back
     flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
@@ -72,9 +82,9 @@ def claim(state_folder: str) -> int:
             "a daemon serves this repository already",
             hint="use that one, or stop it first: commonhold daemon stop",
         )
-    line = f"{os.getpid()}\n".encode()
-    os.write(descriptor, line)  # in one step over the last content: a reader finds one or the other
-    os.ftruncate(descriptor, len(line))
+    lines = f"{os.getpid()}\n{url}\n".encode()
+    os.write(descriptor, lines)  # in one step over the last content: a reader finds one or the other
+    os.ftruncate(descriptor, len(lines))
     return descriptor
 
 

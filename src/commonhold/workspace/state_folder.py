@@ -130,7 +130,7 @@ def unusable(folder: str, fault: OSError) -> StoreError:
     code = Code.DISK_FULL if code_of(fault) is Code.DISK_FULL else Code.STORE_READ_ONLY
     return StoreError(
         code,
-        f"the state folder cannot be used: {fault.strerror}",
+        f"the state folder {folder!r} cannot be used: {fault.strerror}",
         hint="make it a folder that this user can write, with space left, or run as the user who owns the repository",
         fields={"folder": folder},
     )

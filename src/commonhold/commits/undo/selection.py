@@ -144,7 +144,7 @@ def _unknown(what: str, *, is_task: bool) -> InputError:
     if is_task:
         why = f"no commit through Commonhold in this working tree belongs to an attempt at the task {what}"
     else:
-        why = f"no commit through Commonhold in this working tree is the event {what!r}, or of a session of that name"
+        why = f"no commit through Commonhold in this working tree is number {what!r}, or of such a session or task"
     return InputError(
         Code.COMMIT_UNKNOWN,
         why,

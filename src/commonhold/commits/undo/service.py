@@ -187,7 +187,7 @@ class Undo:
                 )
                 for each in made.commit.files
             )
-        again = Next("undo", {"what": str(made.sequence)}, "this brings the undone change back:")
+        again = Next("undo", {"what": str(made.sequence), "apply": True}, "this brings the undone change back:")
         return UndoAnswer(
             "undone",
             _changes(selected.live),

@@ -9,7 +9,7 @@ from commonhold.merging.branches.merge_file import Merge
 from commonhold.merging.result_checks import fault_in
 from commonhold.merging.verdict import Proven, Spot
 
-_OPEN: Final = "both sides changed the same lines, and it cannot be shown what both mean"
+_OPEN: Final = "both sides changed it, and it cannot be shown what both mean"
 
 
 @dataclass(frozen=True, slots=True)

@@ -78,7 +78,7 @@ class Lifetime:
         self._is_ending = False
         self._look_again_at = 0.0
         repository.state.make()
-        self._lock = daemon_files.claim(repository.state_folder)
+        self._lock = daemon_files.claim(repository.state_folder, network.url if network else "")
         self._lock_place = daemon_files.identity(daemon_files.lock_path(repository.state_folder))
         self._address = daemon_files.address(repository.state_folder)
         listener = daemon_files.listen(self._address)

@@ -30,18 +30,20 @@ class GitHistory:
         """The current branch and the one named `name`."""
         ours = self._commit("HEAD")
         if ours is None:
-            raise _unknown("HEAD", "the current branch has no commit yet, so nothing can be merged into it")
+            why = "the current branch has no commit yet, so nothing can be merged into it"
+            raise _unknown("HEAD", why, "make the first commit: git add -A && git commit")
         theirs = self._known(name)
         bases = (self._git.line("merge-base", "--all", ours, theirs) or "").split()
-        current = self._git.line("symbolic-ref", "--quiet", "--short", "HEAD") or "HEAD"
         mine, other = self._intents(ours, theirs)
-        return Meeting(Side(current, ours, mine), Side(name, theirs, other), tuple(bases), self._branch(name))
+        return Meeting(
+            Side(self._lasting("HEAD"), ours, mine), Side(name, theirs, other), tuple(bases), self._branch(name)
+        )
 
     def meeting_of(self, ours: str, theirs: str, base: str | None = None) -> Meeting:
         """Return two revisions and their merge base: `base`, or the one that the history shows."""
         mine, other = self._known(ours), self._known(theirs)
         intents = self._intents(mine, other)
-        sides = Side(ours, mine, intents[0]), Side(theirs, other, intents[1])
+        sides = Side(self._lasting(ours), mine, intents[0]), Side(self._lasting(theirs), other, intents[1])
         if base is not None:
             return Meeting(*sides, (self._known(base),), self._branch(theirs), is_told=True)
         bases = (self._git.line("merge-base", "--all", mine, other) or "").split()
@@ -50,6 +52,10 @@ class GitHistory:
                 theirs, f"{ours!r} and {theirs!r} have no commit in common", "name with --base what both come from"
             )
         return Meeting(*sides, tuple(bases), self._branch(theirs))
+
+    def _lasting(self, name: str) -> str:
+        """Return the current branch for `HEAD`, which is another after the next `git switch`."""
+        return (name == "HEAD" and self._git.line("symbolic-ref", "--quiet", "--short", "HEAD")) or name
 
     def _known(self, name: str) -> str:
         commit = self._commit(name)
