@@ -203,6 +203,7 @@ def test_lines_that_conflict_refuse_and_the_rest_is_examined_all_the_same(tmp_pa
     done = check()
     assert done.json["outcome"] == "refused"
     assert [each["path"] for each in done.json["unmerged"]] == ["notes.txt"]
+    assert done.json["ours"]["name"] == "main", "HEAD would be another branch where the next step is done"
     assert found(done) == [("contract", "ours", "file:src/more.py#more", "file:src/lib.py#price")]
 
 

@@ -32,7 +32,7 @@ def test_ctrl_c_while_waiting_for_the_gate(root: Path) -> None:
     assert waiting.returncode == 130
     assert out == b""
     assert err.count(b"\n") == 1
-    assert err.startswith(b"interrupted: ")
+    assert err.startswith(b"interrupted; ")
     assert process("leases", cwd=root).stdout.count(b"lease-") == 1
 
 

@@ -113,3 +113,5 @@ def test_a_call_that_binds_otherwise_where_both_changed_the_function(
     done = invoke(capsysbinary, monkeypatch, "-C", str(root), "merge", "other", "--dry-run", "--json")
     assert done.json["verdict"] == verdict
     assert [each["theirs_path"] for each in done.json["met"]] == (["m.py"] if verdict == "REFUSED" else [])
+    kept = invoke(capsysbinary, monkeypatch, "-C", str(root), "merge", "other", "--keep-conflicts")
+    assert ("no file has markers: change the places named above" in kept.text) is (verdict == "REFUSED")

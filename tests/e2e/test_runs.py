@@ -161,6 +161,7 @@ def test_an_editor_that_cannot_fails_the_item_at_its_cap_and_those_that_need_it(
     found = run("run", "-", "--editor", EDITOR, "--editors", "2", stdin=plan)
     assert found.status == 1
     assert "too hard (attempt 2 of 2)" in found.text
+    assert "next: commonhold task reopen a --reason WHY; commonhold run --resume r" in found.text
     assert (root / "new.py").read_text(encoding="utf-8") == "x = 1\n"
     state = folded(root)
     assert {each.task_id: each.state for each in state.run_items.values()} == {

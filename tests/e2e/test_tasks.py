@@ -323,6 +323,12 @@ def test_a_plan_with_a_circle_is_refused_with_its_path(run: Run) -> None:
     assert (found.status, found.json["code"]) == (1, "TASK_IN_CIRCLE")
     assert found.json["circle"] in (["a", "b", "a"], ["b", "a", "b"])
     assert run("plan", "check", "-", stdin=b"[{title: x, needs: [gone]}]").status == 3
+    assert run("plan", "check", "-", stdin=b"[{id: a b, title: x}]").status == 3
+
+
+def test_a_target_that_does_not_exist_is_refused(run: Run) -> None:
+    refused = run("task", "import", "-", "--json", stdin=b"[{title: x, target: nobranch}]")
+    assert refused.json["code"] == "REVISION_UNKNOWN"
 
 
 def test_predicted_keys_are_kept_with_the_task_and_shown_to_the_session_that_claims_it(run: Run) -> None:

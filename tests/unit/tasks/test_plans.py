@@ -67,7 +67,7 @@ def test_a_plan_may_be_json_or_a_mere_list() -> None:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("{", "the plan cannot be read: it is not valid YAML"),
+        ("- id: a\n title: b", "found '<block mapping start>' in line 2, column 2"),
         ("42", "neither a mapping with `tasks` nor a list"),
         ("tasks: []", "`tasks` is not a list of 1 to 10000 tasks"),
         ("task: []", "it has the unknown field 'task'"),
