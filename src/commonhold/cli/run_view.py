@@ -16,7 +16,7 @@ from commonhold.cli.watch import in_place
 from commonhold.client.session import Commonhold
 from commonhold.kernel.errors import CommonholdError
 from commonhold.kernel.events import Event, Recorded
-from commonhold.kernel.run import ItemMoved, RunMoved, RunPlanned, RunRecord, RunStarted
+from commonhold.kernel.run import ItemMoved, RunMove, RunMoved, RunPlanned, RunRecord, RunStarted
 from commonhold.runs.answers import RunAnswer
 
 _LOOK_SECONDS: Final = 0.25
@@ -90,16 +90,30 @@ def _board(hold: Commonhold, run: RunRecord) -> Iterator[Callable[[], None]]:
 
 @contextmanager
 def _lines(given: Given, hold: Commonhold, run: RunRecord) -> Iterator[Callable[[], None]]:
-    after = run.number - 2  # the lease of the run stands before it
+    after = _beginning(hold, run)
 
     def look() -> None:
         nonlocal after
         with suppress(CommonholdError):
-            while events := hold.log(after=max(0, after), limit=_MOST_EVENTS):
+            while events := hold.log(after=after, limit=_MOST_EVENTS):
                 after = events[-1].sequence
                 _print([each for each in events if _is_about(each.event, run.id)], given)
 
     yield look
+
+
+def _beginning(hold: Commonhold, run: RunRecord) -> int:
+    """Return the number of the event before this coordinator began, or resumed, the run."""
+    looked = begun = max(0, run.number - 2)  # the lease of the run stands before it
+    while events := hold.log(after=looked, limit=_MOST_EVENTS):
+        looked = events[-1].sequence
+        resumed = (each.sequence - 1 for each in events if _is_resumption(each.event, run.id))
+        begun = max(resumed, default=begun)
+    return begun
+
+
+def _is_resumption(event: Event, run_id: str) -> bool:
+    return isinstance(event, RunMoved) and event.run_id == run_id and event.move is RunMove.RESUME
 
 
 def _print(events: list[Recorded], given: Given) -> None:
