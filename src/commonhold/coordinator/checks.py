@@ -42,5 +42,6 @@ class CheckValidator:
                 ended = run_command(("/bin/sh", "-c", check), folder, env, b"", self.seconds, stop)
                 if ended.status != 0:
                     why = ended.why or f"exit status {ended.status}"
-                    return Verdict(passed=False, why=one_line(f"the check `{check}` failed ({why}): {ended.tail}"))
+                    printed = f": {ended.tail}" if ended.tail else ""
+                    return Verdict(passed=False, why=one_line(f"the check `{check}` failed ({why}){printed}"))
         return Verdict(passed=True)
