@@ -21,7 +21,7 @@ FIND_PYTHON = for name in $(PYTHON) python3.14 python3.13 python3.12 python3.11 
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help quick test test-types test-agents lint check generate format coverage stress fuzz recording bench bench-contention bench-rivals bench-merge bench-semantics bench-hooks bench-exec bench-starting bench-tracing bench-claims bench-coordination bench-plan-check publish demo build lock clean
+.PHONY: help quick test test-types test-agents lint check generate format coverage stress fuzz docs recording bench bench-contention bench-rivals bench-merge bench-semantics bench-hooks bench-exec bench-starting bench-tracing bench-claims bench-coordination bench-plan-check publish demo build lock clean
 .SILENT:
 .DELETE_ON_ERROR:
 
@@ -84,6 +84,9 @@ stress: $(STAMP) ## Eight processes, 200 commits each, killed at random; other l
 fuzz: $(STAMP) ## Send thousands of requests made up from the OpenAPI document to a server
 	$(PY) -m pytest -q --hypothesis-profile=stress --timeout=3600 $(ARGS) tests/e2e/test_http_fuzz.py
 
+docs: $(STAMP) ## Build the docs site into build/site
+	$(PY) -m zensical build --clean --strict
+
 recording: $(STAMP) ## Draw docs/collision.svg, the picture of the README, from a run of two scripted agents
 	$(PY) -m bench.recording $(ARGS)
 
@@ -143,7 +146,7 @@ COMPILE = env -u UV_FIND_LINKS -u UV_INDEX -u UV_EXTRA_INDEX_URL $(PY) -m uv pip
     --custom-compile-command 'make lock' $(if $(UPGRADE),--upgrade)
 
 clean: ## Remove the environment and all that was built or cached
-	rm -rf $(VENV) .venv-rivals build dist htmlcov .coverage .coverage.* .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) .venv-rivals build dist .cache htmlcov .coverage .coverage.* .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
 	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(STAMP): requirements-dev.lock pyproject.toml
