@@ -134,11 +134,12 @@ build: $(STAMP) ## Build the wheel and the source archive into dist/
 	$(PY) -m build --quiet --no-isolation --outdir dist .
 	ls dist
 
-lock: $(STAMP) ## Resolve the dependencies anew and write both lock files (UPGRADE=1 takes newer versions)
+lock: $(STAMP) ## Resolve the dependencies anew and write the three lock files (UPGRADE=1 takes newer versions)
 	$(PIP) install $(UV)
 	$(call COMPILE) --output-file requirements.lock pyproject.toml
 	$(call COMPILE) --output-file requirements-dev.lock --group dev pyproject.toml
-	echo "Wrote requirements.lock and requirements-dev.lock"
+	$(call COMPILE) --output-file deploy/requirements.lock --extra postgres --extra redis --extra server pyproject.toml
+	echo "Wrote requirements.lock, requirements-dev.lock and deploy/requirements.lock"
 
 # No configuration, no address and no path of this machine may reach the locks.
 COMPILE = env -u UV_FIND_LINKS -u UV_INDEX -u UV_EXTRA_INDEX_URL $(PY) -m uv pip compile --quiet \
