@@ -223,10 +223,11 @@ def test_the_shell_completes_file_names(words: str, root: Path) -> None:
 NOT_RUN = ("mcp", "demo", "daemon", "serve")
 NOT_PASTED = (
     *("--follow", "--watch", "claim keep", "planner |", "token revoke"),
+    *("notify test", "notify remove"),
     *("task done", "task fail", "task refuse", "task cancel", "task reopen", "task unchanged"),
     *("run --resume", "run show", "run cancel"),
 )
-"""Examples that go on, or that need a program, a fence, a run or a task's state which no preparation can know."""
+"""Examples that go on, or need a program, a host, a fence, a run or a task's state which no preparation can know."""
 LEASE = "lease-b57a98944c10b25e"
 
 

@@ -58,6 +58,7 @@ LIGHT = {
     "status": ("status",),
     "sweep": ("sweep",),
     "token": ("token", "issue"),
+    "notify": ("notify", "add", "desktop"),
     "undo": ("undo", "gone"),
     "uninstall": ("uninstall", "git", "--dry-run"),
     "version-of": ("version-of", "a.py#one"),

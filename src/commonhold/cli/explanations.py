@@ -181,6 +181,9 @@ ERRORS: Final[Mapping[Code, Explanation]] = {
         "Make one with `commonhold token issue`, and send it as the header Authorization: Bearer TOKEN.",
     ),
     Code.TOKEN_UNKNOWN: E("There is no access token with that id.", "List the ids with `commonhold token list`."),
+    Code.NOTIFICATION_UNKNOWN: E(
+        "There is no target of notifications with that id.", "List the ids with `commonhold notify list`."
+    ),
     Code.SCOPE_INSUFFICIENT: E(
         "The access token does not permit this operation, or not in the name of that session.",
         "Use a token of the scope that the message names; `commonhold token issue --scope SCOPE` makes one.",
@@ -214,8 +217,10 @@ ERRORS: Final[Mapping[Code, Explanation]] = {
         "Connect again with the cursor of the last event that arrived.",
     ),
     Code.ADDRESS_UNSAFE: E(
-        "Other machines could read the tokens and files that go to this address, since it would be served without TLS.",
-        "Give `commonhold serve` --tls-cert and --tls-key, or --insecure if a proxy in front encrypts.",
+        "The server would listen there without TLS, so other machines could read tokens and files; or notifications"
+        " would go to an address that they must not reach.",
+        "Give `commonhold serve` --tls-cert and --tls-key, or --insecure if a proxy in front encrypts. Give"
+        " `commonhold notify add` an https URL of a public host, or --private for a host of your own network.",
     ),
     Code.SERVER_UNREACHABLE: E(
         "The server did not answer: it is not running, the address is wrong, or its certificate is not trusted.",

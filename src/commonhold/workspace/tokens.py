@@ -1,21 +1,14 @@
 """The access tokens of a repository: random, kept as hashes in the state folder, issued and revoked by its owner."""
 
-import fcntl
 import hmac
-import os
 import secrets
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Final
 
-import msgspec
-
 from commonhold.kernel.errors import Code, InputError
 from commonhold.kernel.scopes import Scope
-from commonhold.machine import file_stamps
-from commonhold.machine.file_replacement import replace_file
+from commonhold.workspace.private_file import PrivateFile
 
 FILE: Final = "tokens.json"
 MOST_TOKENS: Final = 1000
@@ -23,7 +16,6 @@ MARK: Final = "chd_"
 """The beginning of a token, by which it is recognised in logs."""
 _ID_BYTES: Final = 4
 _SECRET_BYTES: Final = 32
-_LOCK_FLAGS: Final = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,18 +48,20 @@ def issue(
     """
     id_, secret = secrets.token_hex(_ID_BYTES), secrets.token_urlsafe(_SECRET_BYTES)
     made = Token(id_, _digest(secret), scope, label, holder, now, None if ttl is None else now + ttl)
-    with _alone(state_folder):
-        known = [each for each in tokens(state_folder) if each.is_valid(now)]
+    file = _file(state_folder)
+    with file.alone():
+        known = [each for each in file.read() if each.is_valid(now)]
         if len(known) >= MOST_TOKENS:
-            raise _unusable(state_folder, f"it has {MOST_TOKENS} tokens already", "revoke some: commonhold token list")
-        _write(state_folder, [*known, made])
+            raise file.unusable(f"it has {MOST_TOKENS} tokens already", "revoke some: commonhold token list")
+        file.write([*known, made])
     return made, f"{MARK}{id_}_{secret}"
 
 
 def revoke(state_folder: str, id_: str) -> Token:
     """Remove a token: the server refuses it from its next request on. Raises InputError `TOKEN_UNKNOWN`."""
-    with _alone(state_folder):
-        known = tokens(state_folder)
+    file = _file(state_folder)
+    with file.alone():
+        known = file.read()
         found = next((each for each in known if each.id == id_), None)
         if found is None:
             raise InputError(
@@ -76,24 +70,13 @@ def revoke(state_folder: str, id_: str) -> Token:
                 hint="see the ids: commonhold token list",
                 fields={"id": id_},
             )
-        _write(state_folder, [each for each in known if each is not found])
+        file.write([each for each in known if each is not found])
     return found
 
 
 def tokens(state_folder: str) -> tuple[Token, ...]:
     """Return the tokens of a repository, the oldest first. Raises InputError `CONFIG_INVALID`."""
-    path = _path(state_folder)
-    try:
-        with open(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC), "rb") as file:
-            is_private = os.fstat(file.fileno()).st_mode & 0o077 == 0
-            found = msgspec.json.decode(file.read(), type=tuple[Token, ...])
-    except FileNotFoundError:
-        return ()
-    except (OSError, msgspec.DecodeError, UnicodeError) as fault:
-        raise _unusable(state_folder, str(fault), f"remove {path}, and issue new tokens") from fault
-    if not is_private:
-        raise _unusable(state_folder, "other users may change it", f"make it yours alone: chmod 600 {path}")
-    return found
+    return _file(state_folder).read()
 
 
 class KnownTokens:
@@ -101,15 +84,15 @@ class KnownTokens:
 
     def __init__(self, state_folder: str) -> None:
         """Read the file in this folder."""
-        self._state_folder = state_folder
+        self._file = _file(state_folder)
         self._stamp: tuple[int, ...] | None = None
         self._tokens: dict[str, Token] = {}
 
     def find(self, text: str, now: float) -> Token | None:
         """Return the valid token with this text; None if there is none. Raises InputError `CONFIG_INVALID`."""
-        stamp = file_stamps.at(_path(self._state_folder))
+        stamp = self._file.stamp()
         if stamp != self._stamp:
-            self._tokens = {each.id: each for each in tokens(self._state_folder)}
+            self._tokens = {each.id: each for each in self._file.read()}
             self._stamp = stamp
         id_, _, secret = text.removeprefix(MARK).partition("_")
         token = self._tokens.get(id_)
@@ -122,31 +105,5 @@ def _digest(secret: str) -> str:
     return sha256(secret.encode("utf-8", "surrogateescape")).hexdigest()
 
 
-def _path(state_folder: str) -> str:
-    return os.path.join(state_folder, FILE)
-
-
-@contextmanager
-def _alone(state_folder: str) -> Iterator[None]:
-    """Keep other writers out until the end of the block."""
-    with suppress(FileExistsError):
-        os.mkdir(state_folder, 0o700)
-    lock = os.open(f"{_path(state_folder)}.lock", _LOCK_FLAGS, 0o600)
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(lock)
-
-
-def _write(state_folder: str, known: list[Token]) -> None:
-    replace_file(_path(state_folder), msgspec.json.format(msgspec.json.encode(known)), 0o600)
-
-
-def _unusable(state_folder: str, why: str, hint: str) -> InputError:
-    return InputError(
-        Code.CONFIG_INVALID,
-        f"{FILE} in the state folder cannot be used: {why}",
-        hint=hint,
-        fields={"path": _path(state_folder)},
-    )
+def _file(state_folder: str) -> PrivateFile[Token]:
+    return PrivateFile(state_folder, FILE, Token)

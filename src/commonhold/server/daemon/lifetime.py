@@ -6,7 +6,7 @@ import resource
 import signal
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
@@ -16,6 +16,7 @@ from commonhold.api.service import Service
 from commonhold.api.wire import calls
 from commonhold.config import LogLevel, load_settings
 from commonhold.kernel.errors import Code, CommonholdError, StoreError
+from commonhold.kernel.events import Recorded
 from commonhold.machine.correlation import correlated
 from commonhold.machine.log_output import log_to_standard_error, set_level
 from commonhold.machine.logs import Log
@@ -30,6 +31,7 @@ from commonhold.server.daemon.request_scheduler import RequestScheduler
 from commonhold.server.daemon.services import Services
 from commonhold.server.face import OpenFace
 from commonhold.server.facts import Facts
+from commonhold.server.notify.notifier import Notifier
 from commonhold.stores.sqlite.mirror import MirroredStore
 from commonhold.workspace import daemon_files
 from commonhold.workspace.repository import Repository, find_repository
@@ -93,6 +95,8 @@ class Lifetime:
         begins_at = time.monotonic() + times.index_after_seconds if self._settings.index == "on" else None
         self._indexing = Indexing(repository.root, self._settings.max_file_bytes, begins_at)
         self._examining = Examining(self._services.deferred_changes, self._indexing, self._service_at)
+        name = os.path.basename(repository.root)  # noqa: PTH119 - a text
+        self._notifier = Notifier(repository.state_folder, name, self._read_log, lambda: self._store.newest_durable)
         facts = Facts(lambda: self._store.newest_durable, self._why_not_ready, self._gauges, counts)
         self._door = Door(repository, self._loop.wake, knocked, self._in_process.find_channel, facts, network)
 
@@ -133,12 +137,22 @@ class Lifetime:
                     self._services.let_go(self._used(own))
             self._examining.look(now)
             self._indexing.look(now)
+            self._notifier.look(now)
             self._loop.turn(self._desk, 0.0 if has_more_to_sweep else LONGEST_WAIT_SECONDS)
         return "asked to"
 
     def _service_at(self, root: str) -> Service:
         """Return the holderless service of a working tree. Raises CommonholdError, OSError."""
         return self._services.service(_own_hello(root))
+
+    def _read_log(self, after: int, limit: int) -> Sequence[Recorded]:
+        """Return events after a sequence, in any thread. Raises CommonholdError."""
+        _, channel = self._in_process.find_channel(self._repository.root, None)
+        try:
+            found: Sequence[Recorded] = channel.call("log", (), {"after": after, "limit": limit})
+            return found
+        finally:
+            channel.close()
 
     def _used(self, own: calls.Hello) -> set[Service]:
         users = (self._loop, self._desk, self._in_process, self._examining)
@@ -222,6 +236,7 @@ class Lifetime:
         """Finish the jobs that have begun, then release everything: the address first, the lock last."""
         daemon_files.withdraw(self._address, self._place)
         self._indexing.end()
+        self._notifier.close()
         self._in_process.close()
         self._desk.close()
         self._services.close()

@@ -22,6 +22,7 @@ STATUSES: Final[Mapping[Code, HTTPStatus]] = {
         (
             *(Code.FILE_NOT_FOUND, Code.REGION_UNKNOWN, Code.SECTION_UNKNOWN, Code.CONTENT_UNKNOWN),
             *(Code.TASK_UNKNOWN, Code.REVISION_UNKNOWN, Code.TOKEN_UNKNOWN, Code.ROUTE_UNKNOWN),
+            Code.NOTIFICATION_UNKNOWN,
         ),
         HTTPStatus.NOT_FOUND,
     ),

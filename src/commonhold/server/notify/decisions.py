@@ -1,0 +1,52 @@
+"""Which events need a decision of a person."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+from commonhold.kernel.events import Recorded, WorkLeft
+from commonhold.kernel.run import RunMove, RunMoved
+from commonhold.kernel.task import Move, TaskMoved
+from commonhold.machine.secrets import masked
+
+_MOST_KEYS: Final = 5
+
+
+class Kind(StrEnum):
+    """The kinds of decisions."""
+
+    PARTIAL_WORK = "partial_work"
+    TASK_FAILED = "task_failed"
+    RUN_FAILED = "run_failed"
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """A decision that waits for a person: since which event, of whose work, why, and the command to begin with."""
+
+    kind: Kind
+    sequence: int
+    at: float
+    holder: str
+    subject: str
+    why: str
+    next: str
+
+
+def decision_of(recorded: Recorded) -> Decision | None:
+    """Return the decision that an event asks of a person; None for most events. Secrets are masked by their form."""
+    match recorded.event:
+        case WorkLeft(holder, subject, changes) if changes:
+            more = f" and {len(changes) - _MOST_KEYS} more" if len(changes) > _MOST_KEYS else ""
+            keys = ", ".join(each.key for each in changes[:_MOST_KEYS])
+            kind, call = Kind.PARTIAL_WORK, f"commonhold review show {subject}"
+            why = f"its lease ended with unfinished changes: {keys}{more}"
+        case TaskMoved(holder, subject, Move.EXHAUST, attempt, note):
+            kind, call = Kind.TASK_FAILED, f"commonhold task show {subject}"
+            why = f"attempt {attempt} was the last: {note or 'no reason was given'}"
+        case RunMoved(holder, subject, RunMove.FAIL, note):
+            kind, call = Kind.RUN_FAILED, f"commonhold run show {subject}"
+            why = note or "some of its items cannot go on"
+        case _:
+            return None
+    return Decision(kind, recorded.sequence, recorded.at, masked(holder), subject, masked(why), call)

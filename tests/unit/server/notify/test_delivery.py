@@ -1,0 +1,99 @@
+"""A notification is signed, goes to the checked address alone, and a failure is a reason, not an exception."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from tests.unit.server.notify.receiver import receiving
+
+from commonhold.kernel.events import Event, Recorded, WorkLeft
+from commonhold.kernel.partial_work import UnfinishedChange
+from commonhold.kernel.run import RunMove, RunMoved
+from commonhold.kernel.task import Move, TaskMoved
+from commonhold.server.notify import delivery
+from commonhold.server.notify.decisions import Kind, decision_of
+from commonhold.server.notify.targets import DESKTOP, add
+
+LEFT = WorkLeft("ann", "lease-1", tuple(UnfinishedChange(f"file:a.py#f{n}", "0", "1") for n in range(7)))
+
+
+def test_the_events_that_need_a_person() -> None:
+    events: list[Event] = [
+        LEFT,
+        WorkLeft("ben", "lease-2", ()),
+        TaskMoved("ann", "price", Move.EXHAUST, 3, "tests fail; password=hunter2"),
+        TaskMoved("ann", "price", Move.LAND, 3),
+        RunMoved("ann", "r12", RunMove.FAIL),
+        RunMoved("ann", "r12", RunMove.COMPLETE),
+    ]
+    work, nothing, task, landed, run, completed = (decision_of(Recorded(n, 1.0, each)) for n, each in enumerate(events))
+
+    assert work is not None
+    assert task is not None
+    assert run is not None
+    assert (nothing, landed, completed) == (None, None, None)
+    assert [each.kind for each in (work, task, run)] == list(Kind)
+    assert "file:a.py#f4 and 2 more" in work.why
+    assert task.why == "attempt 3 was the last: tests fail; password=***"
+    assert [each.next for each in (work, task, run)] == [
+        "commonhold review show lease-1",
+        "commonhold task show price",
+        "commonhold run show r12",
+    ]
+
+
+def test_a_webhook_is_signed_and_repeated_under_one_id(tmp_path: Path) -> None:
+    decision = decision_of(Recorded(41, 1.0, LEFT))
+    with receiving() as receiver:
+        target = add(str(tmp_path), receiver.url, [], 0, is_private=True)
+        receiver.secret = target.secret
+        receiver.statuses = [500]
+        first, second = (delivery.deliver(target, decision, "shop", now) for now in (100.0, 200.0))
+        one, two = receiver.received
+
+    assert (first, second) == ("the answer was 500", "")
+    assert one.id == two.id == f"msg_{target.id}_41"
+    assert one.is_signed
+    assert two.is_signed
+    assert one.body["type"] == "partial_work"
+    assert one.body["data"]["next"] == "commonhold review show lease-1"
+
+
+def test_a_redirection_is_not_followed(tmp_path: Path) -> None:
+    with receiving() as receiver:
+        target = add(str(tmp_path), receiver.url, [], 0, is_private=True)
+        receiver.statuses = [307]
+        assert delivery.deliver(target, None, "shop", 1.0) == "the answer was 307"
+        assert len(receiver.received) == 1
+
+
+def test_a_host_that_leads_to_this_machine_is_not_called(tmp_path: Path) -> None:
+    with receiving() as receiver:
+        target = replace(add(str(tmp_path), receiver.url, [], 0, is_private=True), is_private=False)
+        assert "private network" in delivery.deliver(target, None, "shop", 1.0)
+        assert receiver.received == []
+
+
+def test_a_host_that_does_not_answer_is_a_reason(tmp_path: Path) -> None:
+    with receiving() as receiver:
+        target = add(str(tmp_path), receiver.url, [], 0, is_private=True)
+    assert "ConnectionRefusedError" in delivery.deliver(target, None, "shop", 1.0)
+
+
+def test_texts_of_agents_are_no_options_and_no_markup_on_the_desktop(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = tmp_path / "notify-send"
+    program.write_text(f'#!/bin/sh\nprintf "%s\\n" "$@" > {tmp_path}/shown\n', encoding="utf-8")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr("sys.platform", "linux")
+    decision = decision_of(Recorded(1, 1.0, RunMoved("ann", "r12", RunMove.FAIL, "--urgent <b>")))
+    target = add(str(tmp_path), DESKTOP, [], 0)
+
+    assert delivery.deliver(target, decision, "shop", 1.0) == ""
+    assert (tmp_path / "shown").read_text().splitlines() == [
+        *("--app-name=Commonhold", "--", "shop: Run r12 needs a person", "--urgent &lt;b&gt;")
+    ]
+    program.unlink()
+    assert delivery.deliver(target, decision, "shop", 1.0) == "notify-send is not installed"
