@@ -88,11 +88,11 @@ def test_a_byte_order_mark_is_in_the_way_of_whom_it_puts_off() -> None:
 @pytest.mark.parametrize("text", ["{} // mine", '{"a": 1,}', '{"a": NaN}', '{"a": [-Infinity]}'])
 def test_a_file_that_its_agent_would_leave_out_is_not_taken_for_installed(text: str) -> None:
     (plain,), (loose,) = SETUPS["claude"].hooks(WAYS), SETUPS["gemini"].hooks(WAYS)
-    with pytest.raises(Obstacle, match="no plain JSON"):
+    with pytest.raises(Obstacle, match="not plain JSON"):
         plain.put(text)
     made = loose.put(text)
     assert loose.trouble(made) == ""
-    assert "no plain JSON" in plain.trouble(f"{plain.put('{}')} // mine")
+    assert "not plain JSON" in plain.trouble(f"{plain.put('{}')} // mine")
 
 
 TOML = st.lists(
