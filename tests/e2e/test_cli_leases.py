@@ -286,7 +286,7 @@ def test_work_that_was_left_is_shown_and_closed_once(root: Path, run: Call) -> N
     assert "binary: 0 bytes became 2" in shown.text
     kept = shown.text.split("the previous content is kept: commonhold show ")[1].splitlines()[0]
     assert run("show", kept).out == b"def one():\n    return os.sep\n"
-    assert next_words(shown.text) == ["review", "resolve", lease]
+    assert next_words(shown.text) == ["review", "resolve", lease, "--note", "WHAT-YOU-DID"]
     assert run("review", "resolve", lease).status == 2, "somebody has to say what was done"
     diffs = [each["diff"] for each in run("review", "show", lease, "--json").json["changes"]]
     assert "+    return half" in diffs[0]

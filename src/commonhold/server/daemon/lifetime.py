@@ -43,6 +43,7 @@ IDLE_SECONDS: Final = 300.0
 SWEEP_SECONDS: Final = 300.0
 INDEX_AFTER_SECONDS: Final = 10.0
 """The delay from the start until all files are read in the background: the calls that started the daemon come first."""
+BACKGROUND_PAUSE_SECONDS: Final = 5.0
 LOOK_SECONDS: Final = 0.5
 LEAVE_SECONDS: Final = 7.0
 """How long the ending daemon still serves hooks and streams: they need it to be answered."""
@@ -79,6 +80,7 @@ class Lifetime:
         self._times = times
         self._is_ending = False
         self._look_again_at = 0.0
+        self._background_at = 0.0
         repository.state.make()
         self._lock = daemon_files.claim(repository.state_folder, network.url if network else "")
         self._lock_place = daemon_files.identity(daemon_files.lock_path(repository.state_folder))
@@ -135,11 +137,21 @@ class Lifetime:
             elif self._services.has_too_many:
                 with self._services.lock:
                     self._services.let_go(self._used(own))
+            self._look_at_background(now)
+            self._loop.turn(self._desk, 0.0 if has_more_to_sweep else LONGEST_WAIT_SECONDS)
+        return "asked to"
+
+    def _look_at_background(self, now: float) -> None:
+        """Start what is due beside the requests. What the system refuses, for want of descriptors, say, waits."""
+        if now < self._background_at:
+            return
+        try:
             self._examining.look(now)
             self._indexing.look(now)
             self._notifier.look(now)
-            self._loop.turn(self._desk, 0.0 if has_more_to_sweep else LONGEST_WAIT_SECONDS)
-        return "asked to"
+        except (OSError, RuntimeError) as fault:  # a thread that cannot be started is a RuntimeError
+            self._background_at = now + BACKGROUND_PAUSE_SECONDS
+            _log.warning("background work waits", why=str(fault), seconds=BACKGROUND_PAUSE_SECONDS)
 
     def _service_at(self, root: str) -> Service:
         """Return the holderless service of a working tree. Raises CommonholdError, OSError."""
