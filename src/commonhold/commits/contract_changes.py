@@ -1,25 +1,14 @@
 """The changes that a commit makes to the contracts of definitions."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from functools import lru_cache
-from typing import Final
 
 from commonhold.code.analysis.repository.changes import contract_changes
-from commonhold.code.analysis.repository.summarise import summarise
-from commonhold.code.analysis.repository.summary import Summary
+from commonhold.code.analysis.repository.recent_summaries import recent_summary
 from commonhold.commits.draft import Draft
 from commonhold.commits.plan import CrossFileEffects
 from commonhold.kernel.events import ContractChange
 from commonhold.kernel.keys import canonical
 from commonhold.reads.reading import contents_of
-
-_RECENT: Final = 32
-
-
-@lru_cache(maxsize=_RECENT)
-def summary_of(path: str, source: bytes) -> Summary | None:
-    """Return the summary of exactly these bytes: made once for a commit and for the next one to the file."""
-    return summarise(path, source)
 
 
 def contracts_changed(drafts: Sequence[Draft], crossed: CrossFileEffects) -> tuple[ContractChange, ...]:
@@ -38,8 +27,8 @@ def _changed(draft: Draft, drafts: Iterable[Draft], crossed: CrossFileEffects) -
     if crossed.library is not None:
         before, after = crossed.before.get(draft.path), crossed.files.get(draft.path)
     else:
-        before = summary_of(draft.path, draft.before_map.source)
-        after = summary_of(draft.path, source) if source is not None else None
+        before = recent_summary(draft.path, draft.before_map.source)
+        after = recent_summary(draft.path, source) if source is not None else None
     for change in contract_changes(before, after):
         yield ContractChange(f"{draft.before_map.file.key}#{change.qualname}", change.what)
 

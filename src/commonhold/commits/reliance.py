@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from commonhold.code.analysis.module_definitions import CONSTRUCTORS
 from commonhold.code.analysis.references import Receiver, Reference
 from commonhold.code.analysis.repository.library import Library, Overlay, Shelf
+from commonhold.code.analysis.repository.recent_summaries import recent_summary
 from commonhold.code.analysis.repository.resolution import Resolver
 from commonhold.code.analysis.repository.summary import Summary
 from commonhold.code.analysis.repository.symbols import Thing, What
 from commonhold.code.regions.find import lookup
-from commonhold.commits.contract_changes import summary_of
 from commonhold.commits.plan import CommitRequest, Outdated, Plan, Relied
 from commonhold.commits.planning import Planner
 from commonhold.commits.repair_packet import commit_again
@@ -165,12 +165,12 @@ def _summaries(plan: Plan) -> dict[str, Summary | None]:
 
 
 def _summary_at(found: Stale) -> Summary | None:
-    return summary_of(found.key.file_path, found.source.source) if found.source else None
+    return recent_summary(found.key.file_path, found.source.source) if found.source else None
 
 
 def _summary(contents: Mapping[str, bytes], path: str, content_hash: str | None) -> Summary | None:
     source = contents.get(content_hash) if content_hash else None
-    return summary_of(path, source) if source is not None else None
+    return recent_summary(path, source) if source is not None else None
 
 
 def _lines(source: bytes, path: str, keys: Iterable[Key]) -> Iterator[int]:

@@ -18,7 +18,7 @@ from commonhold.code.analysis.repository.contract_conflicts import (
 )
 from commonhold.code.analysis.repository.languages import linked
 from commonhold.code.analysis.repository.library import Shelf
-from commonhold.code.analysis.repository.summarise import summarise
+from commonhold.code.analysis.repository.recent_summaries import recent_summary
 from commonhold.code.analysis.repository.summary import Summary
 from commonhold.code.regions.language import Language
 from commonhold.merging.changed_rows import WORD
@@ -33,7 +33,7 @@ _EVERYTHING: Final = b"*"  # the name that a star import defines
 
 def broken_contracts(versions: tuple[bytes, bytes, bytes], merged: bytes, path: str) -> list[Spot]:
     """Return a spot for each place of the merged file that depends on a contract which the other side changed."""
-    base = summarise(path, versions[0])
+    base = recent_summary(path, versions[0])
     if base is None:
         return []
     maps = {name: LineMap(partial(_texts, merged, text)) for name, text in zip(SideName, versions[1:], strict=True)}
@@ -51,7 +51,7 @@ def _texts(merged: bytes, side: bytes, _path: str) -> tuple[bytes, bytes]:
 
 
 def _shelf(path: str, text: bytes, like: Summary) -> Shelf:
-    return Shelf({path: summarise(path, text, like) or like})
+    return Shelf({path: recent_summary(path, text) or like})
 
 
 def binding(conflicts: Iterable[Conflict]) -> Iterator[Conflict]:
