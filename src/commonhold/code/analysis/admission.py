@@ -18,7 +18,7 @@ from commonhold.code.analysis.expected_failures import expecting
 from commonhold.code.analysis.fragment import Fragment, differ_in_body, increased, read_fragment
 from commonhold.code.analysis.glimpse import in_view, naming
 from commonhold.code.analysis.impact import impact_of, left_to_default, only_widens, overrides, passed_by_position
-from commonhold.code.analysis.interface import CallShape, FunctionNode
+from commonhold.code.analysis.interface import CallShape
 from commonhold.code.analysis.leaf_pairs import Pair, definition_of, leaf_pairs
 from commonhold.code.analysis.lines import Lines, subject_of
 from commonhold.code.analysis.module_definitions import CONSTRUCTORS, module_of, tree_of
@@ -27,7 +27,7 @@ from commonhold.code.analysis.scopes import binds_of
 from commonhold.code.analysis.test_files import is_test
 from commonhold.code.regions.newer_python import as_older_python
 from commonhold.code.regions.python_ast import UNREADABLE
-from commonhold.code.regions.region import Region, RegionMap
+from commonhold.code.regions.region import Region, RegionMap, Span
 from commonhold.kernel.keys import Key
 
 PYTHON: Final = "python"
@@ -266,15 +266,19 @@ class _Examination:
         """The names of the changed definitions."""
         return frozenset(change.subject.name for change in self._changes if isinstance(change, Change))
 
-    def _concerns(self, node: FunctionNode) -> bool:
-        """Whether a function may use a changed definition, or was edited itself."""
-        start, end = self._lines.span(node.lineno, node.end_lineno or node.lineno)
+    def _concerns(self, node: ast.stmt) -> bool:
+        """Whether a statement may use a changed definition, or stands in an edited region."""
+        start, end = self._lines.span_of(node)
         is_named = self._named.search(self.after.source, start, end) is not None
-        return is_named or self._lines.key_at(node.lineno) in self._edited
+        return is_named or _overlaps(self._edited_spans, start, end)
 
     @cached_property
     def _edited(self) -> frozenset[Key]:
         return frozenset(pair.after.key for pair in self.comparison.pairs if pair.after)
+
+    @cached_property
+    def _edited_spans(self) -> list[Span]:
+        return [span for pair in self.comparison.pairs if pair.after for span in pair.after.spans]
 
     @cached_property
     def _lines(self) -> Lines:
@@ -360,8 +364,9 @@ class _Examination:
     @cached_property
     def _former_markers(self) -> dict[Key, list[Marker]]:
         """The markers of the edited regions, before the edit."""
-        lines, edited = Lines(self.before), {pair.before.key for pair in self.comparison.pairs if pair.before}
-        usage = collect(self.comparison.before.tree, concerns=lambda node: lines.key_at(node.lineno) in edited)
+        lines = Lines(self.before)
+        edited = [span for pair in self.comparison.pairs if pair.before for span in pair.before.spans]
+        usage = collect(self.comparison.before.tree, concerns=lambda node: _overlaps(edited, *lines.span_of(node)))
         return _by_key(usage.markers, lines)
 
     @cached_property
@@ -376,6 +381,10 @@ class _Examination:
         what = f"`{kind}`" if kind in DYNAMIC else kind
         why = f"{where} has a new {what} on line {line}: the code that it reaches cannot be found"
         return Escalation(self.after.file.key, why, line, self.after.path)
+
+
+def _overlaps(spans: Iterable[Span], start: int, end: int) -> bool:
+    return any(first < end and start < last for first, last in spans)
 
 
 def _by_key(found: Iterable[_Found], lines: Lines) -> dict[Key, list[_Found]]:

@@ -40,11 +40,18 @@ _RULES: Final = (
     (CALL_FAILS, re.compile(rf"(?<![\w-])(?:{_CALL_RULES})(?![\w-])")),
     (NAME_FAILS, re.compile(rf"(?<![\w-])(?:{_NAME_RULES})(?![\w-])")),
 )
-# A search in the text, which saves a walk through every statement for rare constructs.
-_LETTERS: Final = re.compile(
-    rb"raises\b|assertRaises|suppress\b|expectedFailure|xfail|except[^\n]*(?:TypeError|AttributeError|NameError)"
-    rb"|(?:ignore\[|disable\s*=)"
-)
+# Searches in the text, which save a walk through every statement for rare constructs. A pattern is sought only if its
+# word is there: a word is found many times faster than a choice of patterns.
+_LETTERS: Final = {
+    b"raises": re.compile(rb"raises\b"),
+    b"assertRaises": re.compile(rb"assertRaises"),
+    b"suppress": re.compile(rb"suppress\b"),
+    b"expectedFailure": re.compile(rb"expectedFailure"),
+    b"xfail": re.compile(rb"xfail"),
+    b"except": re.compile(rb"except[^\n]*(?:TypeError|AttributeError|NameError)"),
+    b"ignore[": re.compile(rb"ignore\["),
+    b"disable": re.compile(rb"disable\s*="),
+}
 
 Expected = Mapping[int, frozenset[str]]
 """The expected errors of the uses on a line: `CALL_FAILS`, `NAME_FAILS`, or both."""
@@ -52,7 +59,7 @@ Expected = Mapping[int, frozenset[str]]
 
 def may_expect(text: bytes) -> bool:
     """Whether any error can be expected at all."""
-    return _LETTERS.search(text) is not None
+    return any(word in text and pattern.search(text) for word, pattern in _LETTERS.items())
 
 
 def expecting(uses: Sequence[Reference], tree: ast.AST, text: bytes, first: int = 1) -> Sequence[Reference]:

@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from functools import cache
+from functools import cache, lru_cache
 from typing import Final
 
 from commonhold.code.analysis.expressions import parts_of
@@ -24,6 +24,8 @@ TRANSPARENT: Final = frozenset(
 # Decorators without effect at run time, and those without effect on how a call is made.
 INERT: Final = frozenset({"final", "override"})
 EVERY_BASE: Final = "object"  # each class inherits from it, whether or not its header says so
+# Callers of one definition write few different shapes of calls.
+_CALLS_KEPT: Final = 1024
 _UNFELT: Final = frozenset({"abstractmethod", "cache", "deprecated", "lru_cache"})
 _PROPERTY: Final = "property"
 IMPLICIT_CLASSMETHODS: Final = frozenset({"__class_getitem__", "__init_subclass__"})
@@ -289,6 +291,7 @@ class Binding:
     defaulted: frozenset[str]
 
 
+@lru_cache(maxsize=_CALLS_KEPT)
 def bind(shape: CallShape, params: Params) -> Binding | None:
     """Bind a call to parameters as Python would; None if the call raises TypeError.
 
@@ -336,6 +339,7 @@ class Effect(StrEnum):
     BROKEN = "broken"
 
 
+@lru_cache(maxsize=_CALLS_KEPT)
 def effect_on_call(shape: CallShape, before: Params, after: Params) -> Effect:
     """Compare how one call binds before and after.
 

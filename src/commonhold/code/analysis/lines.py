@@ -1,5 +1,6 @@
 """Find the region of a file's line, and its name for people."""
 
+import ast
 import re
 from bisect import bisect_right
 
@@ -26,6 +27,11 @@ class Lines:
     def span(self, first: int, last: int) -> tuple[int, int]:
         """Return the bytes from the beginning of a line to the end of another, both counted from 1."""
         return self._starts[first - 1], self._starts[last] if last < len(self._starts) else self._length
+
+    def span_of(self, node: ast.stmt) -> tuple[int, int]:
+        """Return the bytes of the lines of a statement, with its decorators."""
+        decorators: list[ast.expr] = getattr(node, "decorator_list", [])
+        return self.span(min(each.lineno for each in (node, *decorators)), node.end_lineno or node.lineno)
 
 
 def subject_of(key: Key) -> str:

@@ -125,21 +125,21 @@ BUILTINS: Final = frozenset(dir(builtins))
 _PLACES: Final = frozenset({Use.BASE, Use.DECORATOR, Use.ANNOTATION})
 
 
-Concerns = Callable[[FunctionNode], bool]
-"""Whether to examine the body of a function."""
+Concerns = Callable[[ast.stmt], bool]
+"""Whether to examine a statement of the top level, or the body of a function."""
 
 
-def _every(_node: FunctionNode) -> bool:
+def _every(_node: ast.stmt) -> bool:
     return True
 
 
 def collect(tree: ast.Module, binds: Binds = bound_names, concerns: Concerns = _every) -> Usage:
     """Find all references and markers of a tree. Linear in its size; depth does not matter.
 
-    The bodies of functions for which `concerns` is false are left out, and cost nothing.
+    Statements of the top level, and bodies of functions, for which `concerns` is false are left out, and cost nothing.
     """
     collector = Collector(module_scope(tree, binds), concerns)
-    collector.run(tree.body)
+    collector.run(filter(concerns, tree.body))
     return Usage(tuple(collector.references), tuple(collector.markers))
 
 

@@ -1,5 +1,6 @@
 """With some bodies of functions in view, the same is found as with all of them."""
 
+import ast
 import re
 import sysconfig
 from collections.abc import Iterator, Mapping
@@ -15,7 +16,8 @@ from commonhold.code.analysis import admission
 from commonhold.code.analysis.admission import Changed, examine
 from commonhold.code.analysis.glimpse import in_view, naming
 from commonhold.code.analysis.module_definitions import module_of
-from commonhold.code.analysis.scopes import Bound
+from commonhold.code.analysis.references import Concerns, Usage, collect
+from commonhold.code.analysis.scopes import Binds, Bound, bound_names
 from commonhold.code.regions.discover import discover
 from commonhold.code.regions.region import RegionMap
 from commonhold.code.regions.skeleton import FUNCTIONS
@@ -32,14 +34,16 @@ def _regions(name: str) -> RegionMap:
     return discover((Path(sysconfig.get_paths()["stdlib"]) / name).read_bytes(), "m.py")
 
 
-def _with_all_bodies(regions: RegionMap, *_: object) -> bytes:
-    return regions.source
+def _look_at_everything(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let an examination parse all bodies, and visit all statements."""
+    monkeypatch.setattr(admission, "in_view", lambda regions, *_: regions.source)
+    monkeypatch.setattr(admission, "collect", lambda tree, binds=bound_names, *_, **__: collect(tree, binds))
 
 
 @pytest.mark.parametrize("story", STORIES)
 def test_a_story_is_told_alike(story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
     found = story.findings()
-    monkeypatch.setattr(admission, "in_view", _with_all_bodies)
+    _look_at_everything(monkeypatch)
     assert found == story.findings()
 
 
@@ -48,8 +52,25 @@ def test_real_files_are_found_alike_with_another_signature(name: str, monkeypatc
     versions = list(_versions(_regions(name)))
     found = [examine(*each) for each in versions]
     assert any(each.required for each in found)
-    monkeypatch.setattr(admission, "in_view", _with_all_bodies)
+    _look_at_everything(monkeypatch)
     assert found == [examine(*each) for each in versions]
+
+
+def test_only_statements_that_may_use_the_changed_name_are_visited(monkeypatch: pytest.MonkeyPatch) -> None:
+    others = b"".join(b"V%d: int = len(print)\n\ndef o%d(x: int = V%d):\n    pass\n\n" % (n, n, n) for n in range(50))
+    before = discover(others + b"def called(x):\n    pass\n\nclass C:\n    y = called(1)\n    z = len(y)\n", "m.py")
+    after = discover(before.source.replace(b"called(x)", b"called(x, more)"), "m.py")
+    found: list[Usage] = []
+
+    def noted(tree: ast.Module, binds: Binds = bound_names, concerns: Concerns = bool) -> Usage:
+        found.append(collect(tree, binds, concerns))
+        return found[-1]
+
+    monkeypatch.setattr(admission, "collect", noted)
+    key = next(each.key for each in before.regions if each.key.qualname == "called")
+    findings = examine(before, after, [Changed(key, key)])
+    assert [each.key.qualname for each in findings.required] == ["C.@header"]
+    assert [{each.name for each in usage.references} for usage in found] == [{"called", "len", "y"}]
 
 
 def _versions(before: RegionMap) -> Iterator[tuple[RegionMap, RegionMap, list[Changed]]]:
