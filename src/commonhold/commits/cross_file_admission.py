@@ -1,11 +1,12 @@
 """The effects of a commit on other files of the repository: linked, type-checked, or suspected.
 
-`examine` runs during planning, outside of the gate. Inside the gate, `is_current` looks again if any file changed.
+`examining` runs during planning, outside of the gate. Inside the gate, `is_current` looks again if any file changed.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from posixpath import commonpath, dirname
 from typing import Final
 
@@ -22,13 +23,14 @@ from commonhold.code.analysis.repository.severity import Version, Weighed, weigh
 from commonhold.code.analysis.repository.summary import Summary
 from commonhold.code.indexes import Index
 from commonhold.code.regions.region import RegionMap
-from commonhold.code.type_checkers import Diagnostic, TypeChecker
+from commonhold.code.type_checkers import Diagnostic, TypeChecker, TypeReport
 from commonhold.commits.draft import Draft, Touched, written
 from commonhold.commits.plan import Admission, CrossFileEffects
 from commonhold.commits.suspicion_policy import Suspected, SuspicionPolicy, TestsOf
 from commonhold.kernel.events import RegionChange
 from commonhold.kernel.keys import Key, file_key
 from commonhold.kernel.policy import Policies, Suspicion
+from commonhold.machine.meanwhile import meanwhile
 from commonhold.reads.reading import ParsedFile
 
 _MOST_NAMED: Final = 5
@@ -68,37 +70,57 @@ class CrossFileAdmission:
         self._look = look
         self._told: set[str] = set()  # why a checker could not run: each reason is reported once
 
-    def examine(self, drafts: Sequence[Draft], earlier: CrossFileEffects | None = None) -> CrossFileEffects:
-        """Find the dependents of the drafts in other files. Fast if no contract changes and no new name is used.
+    @contextmanager
+    def examining(
+        self, drafts: Sequence[Draft], earlier: CrossFileEffects | None = None
+    ) -> Iterator[Callable[[], CrossFileEffects]]:
+        """Find the dependents of the drafts in other files: the block gets a function that returns them.
 
-        Results of the type checker and the tests from an `earlier` examination are kept if the drafts write the same
-        regions in the same way and the links are the same.
+        The type checker is asked at once, and answers while the block does other work. It is fast if no contract
+        changes and no new name is used. Results of the type checker and the tests from an `earlier` examination are
+        kept if the drafts write the same regions in the same way and the links are the same.
         """
         versions = [self._version(draft) for draft in drafts]
         if not any(map(_matters, versions)):
-            return CrossFileEffects()
+            yield CrossFileEffects
+            return
         library = self._index.library() if self._is_awaited else self._index.library_if_read()
         if library is None:
-            return CrossFileEffects(is_linked=True, is_put_off=True)
+            yield lambda: CrossFileEffects(is_linked=True, is_put_off=True)
+            return
         work = _Work(library, tuple(versions), self._look)
         if earlier and earlier.has_asked and (earlier.drafted, earlier.links) == (work.drafted, work.links):
-            return replace(earlier, library=library, before=work.before, files=work.files, origin=None)
-        complaints, said = self._complaints(work)
+            yield lambda: replace(earlier, library=library, before=work.before, files=work.files, origin=None)
+            return
+        with self._asked(work) as report:
+            yield lambda: self._effects(work, report)
+
+    @contextmanager
+    def _asked(self, work: "_Work") -> Iterator[Callable[[], TypeReport]]:
+        """Let the type checker compare the drafts, if any contract changes, while the block does other work."""
+        if self._types is None or not self._asks_types(work):
+            yield TypeReport
+            return
+        with meanwhile(partial(self._types.compare, work.contents, work.users)) as report:
+            yield report
+
+    def _effects(self, work: "_Work", report: Callable[[], TypeReport]) -> CrossFileEffects:
+        links = work.links  # made while the type checker answers
+        complaints, said = self._complaints(work, report())
         weighed = work.weighed(complaints)
         suspected = Suspected(work.suspicions(weighed, self._policies), work.contents)
         escalations, told = self._proving.decided(suspected, work.impacted)
         findings = Findings(
-            work.required(weighed), escalations, (*work.links.notices, *said, *map(work.told, weighed.told), *told)
+            work.required(weighed), escalations, (*links.notices, *said, *map(work.told, weighed.told), *told)
         )
         has_asked = self._asks_types(work) or Suspicion.TESTS in suspected.escalations
-        admission = Admission("", findings, work.mended)
         return CrossFileEffects(
             is_linked=True,
-            library=library,
+            library=work.library,
             before=work.before,
             files=work.files,
-            links=work.links,
-            admission=admission,
+            links=links,
+            admission=Admission("", findings, work.mended),
             has_asked=has_asked,
             drafted=work.drafted,
         )
@@ -125,11 +147,8 @@ class CrossFileAdmission:
         after = None if draft.source is None else self._index.summary(draft.target, draft.source)
         return _Version(draft, before, after)
 
-    def _complaints(self, work: "_Work") -> tuple[tuple[Diagnostic, ...], tuple[str, ...]]:
+    def _complaints(self, work: "_Work", report: TypeReport) -> tuple[tuple[Diagnostic, ...], tuple[str, ...]]:
         """Return new type errors in places that the drafts do not write, and notices, such as why no checker ran."""
-        if self._types is None or not self._asks_types(work):
-            return (), ()
-        report = self._types.compare(work.contents, work.users)
         is_news = report.why and not report.is_missing and report.why not in self._told
         notices = (report.why,) if is_news else ()
         self._told.update(notices)

@@ -52,7 +52,6 @@ class Draft:
     before_map: RegionMap
     after_map: RegionMap
     touched: tuple[Touched, ...]
-    admission: Admission | None
     joint: Joint | None = None
 
 
@@ -115,7 +114,6 @@ def _drafted(before: RegionMap, looked: ParsedFile | None, edits: Sequence[Keyed
         before_map=before,
         after_map=content.map,
         touched=touched,
-        admission=_admission(before, content, touched),
     )
 
 
@@ -157,14 +155,15 @@ def _rewritten(before: RegionMap, after: RegionMap) -> Iterator[Touched]:
         yield Touched(old, new, only_grew=grew)
 
 
-def _admission(before: RegionMap, content: Content, touched: Sequence[Touched]) -> Admission | None:
-    if content.source is None or not touched:
+def admission_of(each: Draft) -> Admission | None:
+    """Return what admission finds in the file itself; None if no region is written, or the file is deleted."""
+    if each.source is None or not each.touched:
         return None
     changed = [
-        Changed(each.before.key if each.before else None, each.after.key if each.after else None) for each in touched
+        Changed(one.before.key if one.before else None, one.after.key if one.after else None) for one in each.touched
     ]
-    findings = examine(before, content.map, changed)
-    return Admission(before.path, findings, written(before, content.map, touched))
+    findings = examine(each.before_map, each.after_map, changed)
+    return Admission(each.path, findings, written(each.before_map, each.after_map, each.touched))
 
 
 def written(before: RegionMap, after: RegionMap, touched: Sequence[Touched]) -> frozenset[Key]:

@@ -5,6 +5,7 @@ Planning only reads, so that the slow part of a commit (parsing, compiling, admi
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
 from pathlib import PurePosixPath
@@ -15,7 +16,7 @@ from commonhold.code.regions.region import Region, RegionMap
 from commonhold.commits.contract_changes import contracts_changed, texts_of
 from commonhold.commits.counted_keys import with_base
 from commonhold.commits.cross_file_admission import CrossFileAdmission
-from commonhold.commits.draft import Draft, Join, draft, drafted
+from commonhold.commits.draft import Draft, Join, admission_of, draft, drafted
 from commonhold.commits.plan import CrossFileEffects, Plan, Rejected
 from commonhold.commits.resolved_edits import KeyedEdit, changeset_invalid, check_hash
 from commonhold.commits.three_way_commit import Late, ThreeWayCommit
@@ -164,11 +165,13 @@ class Planner:
             contents |= _region_contents(each)
         joints = [each.joint for each in drafts if each.joint]
         touched = [each for draft in drafts for each in draft.touched]
-        crossed = self._crossing.examine(drafts, earlier) if self._crossing else CrossFileEffects()
+        crossing = self._crossing.examining(drafts, earlier) if self._crossing else nullcontext(CrossFileEffects)
+        with crossing as effects:
+            alone = [admission_of(each) for each in drafts]
+            crossed = effects()
         # A change without links was already found to keep its contracts.
         contracts = contracts_changed(drafts, crossed) if crossed.is_linked or not self._crossing else ()
         contents |= texts_of(contracts, drafts)
-        admissions = (*(each.admission for each in drafts), crossed.admission)
         return Plan(
             seen=looked.seen(),
             writes=writes,
@@ -176,7 +179,7 @@ class Planner:
             writes_to=tuple(dict.fromkeys(key for each in drafts for key in _writes_to(each))),
             regions=_there(region for each in drafts for region in _answered(each)),
             changes=_net(change for each in drafts for change in _changes(each)),
-            admissions=tuple(each for each in admissions if each),
+            admissions=tuple(each for each in (*alone, crossed.admission) if each),
             crossed=crossed,
             notices=tuple(note for joint in joints for note in joint.notes) + (() if writes else (_NOTHING,)),
             moves={each.path: each.target for each in drafts if each.target != each.path},

@@ -6,13 +6,18 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from shutil import rmtree
+from threading import Event
+from typing import Any
 
 import pytest
 from tests.fakes import CountingIds, FakeClock
+from tests.patience import PATIENCE_SECONDS
 
 from commonhold.api.service import Service
+from commonhold.code.analysis.admission import Findings, examine
 from commonhold.code.analysis.evidence import Evidence
 from commonhold.code.type_checkers import Diagnostic, TypeChecker, TypeReport
+from commonhold.commits import draft
 from commonhold.commits.cross_file_admission import Insight
 from commonhold.commits.use_cases import Surroundings
 from commonhold.index.index import SqliteIndex
@@ -404,6 +409,27 @@ def test_what_a_type_checker_newly_says_binds_where_it_is_about_a_changed_contra
     assert "Expected `int`" in answer.why
     ((changes, _),) = house.types.asked
     assert list(changes) == ["lib.py"]
+
+
+def test_it_answers_while_the_file_itself_is_examined(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    house.write(use=NOBODY)
+    is_asked, is_examined, met = Event(), Event(), list[bool]()
+
+    class Waiting(FakeTypes):
+        def compare(self, changes: Mapping[str, bytes | None], also: Collection[str] = ()) -> TypeReport:
+            is_asked.set()
+            met.append(is_examined.wait(PATIENCE_SECONDS))
+            return super().compare(changes, also)
+
+    def examined(*sides: Any) -> Findings:
+        met.append(is_asked.wait(PATIENCE_SECONDS))
+        is_examined.set()
+        return examine(*sides)
+
+    house.types = Waiting(TypeReport())
+    monkeypatch.setattr(draft, "examine", examined)
+    assert house.commit("one", house.replace("one", "lib.py#f", F_SCALED)).outcome == "committed"
+    assert met == [True, True]
 
 
 def test_what_it_says_of_a_file_that_the_project_does_not_check_is_told(house: House) -> None:

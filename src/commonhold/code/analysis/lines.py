@@ -31,7 +31,8 @@ class Lines:
     def span_of(self, node: ast.stmt) -> tuple[int, int]:
         """Return the bytes of the lines of a statement, with its decorators."""
         decorators: list[ast.expr] = getattr(node, "decorator_list", [])
-        return self.span(min(each.lineno for each in (node, *decorators)), node.end_lineno or node.lineno)
+        first = min((node.lineno, *(each.lineno for each in decorators)))
+        return self.span(first, node.end_lineno or node.lineno)
 
 
 def subject_of(key: Key) -> str:

@@ -139,7 +139,7 @@ def collect(tree: ast.Module, binds: Binds = bound_names, concerns: Concerns = _
     Statements of the top level, and bodies of functions, for which `concerns` is false are left out, and cost nothing.
     """
     collector = Collector(module_scope(tree, binds), concerns)
-    collector.run(filter(concerns, tree.body))
+    collector.run(node for node in tree.body if concerns(node))
     return Usage(tuple(collector.references), tuple(collector.markers))
 
 
