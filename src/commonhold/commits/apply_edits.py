@@ -8,6 +8,7 @@ from commonhold.code.analysis.glimpse import seen_from_outside
 from commonhold.code.regions.discover import discover
 from commonhold.code.regions.edit import Delete, Insert, Placed, Replace, splice
 from commonhold.code.regions.find import find
+from commonhold.code.regions.incremental_parse import Change
 from commonhold.code.regions.languages import PYTHON
 from commonhold.code.regions.piecewise import still_compiles
 from commonhold.code.regions.region import Problem, Region, RegionMap, hash_bytes
@@ -48,7 +49,7 @@ def applied(before: RegionMap, edits: Sequence[KeyedEdit]) -> Content:
         return Content(None, discover(b"", before.path))
     data = next((edit.edit.data for edit in edits if edit.edit.data is not None), None)
     if data is not None:
-        return Content(data, discover(data, before.path))
+        return Content(data, rediscovered(before, data))
     splices = [splice_of(before, edit) for edit in edits if edit.edit.op not in (Op.CHMOD, Op.RENAME_FILE)]
     if not splices:
         return Content(before.source, before)
@@ -120,13 +121,31 @@ def flaw_in(before: RegionMap, content: Content, keys: tuple[Key, ...]) -> Flaw 
 
 
 def _problem(before: RegionMap, after: RegionMap, placed: tuple[Placed, ...], *, keeps_scope: bool) -> Problem | None:
-    """Return the result of `problem_in`; for Python that compiled recently, unchanged parts are not compiled again."""
+    """Return the result of `problem_in`; for Python that compiled recently, unchanged parts are not compiled again.
+
+    New content of a whole file counts as an edit of the one definition in which it differs, if there is one.
+    """
     if {before.language, after.language} != {PYTHON.name}:
         return problem_in(after.source, before.path, before.source)
     if _COMPILED.get(after.source):
         return None
+    if not placed:
+        placed = _as_edit(before, after)
+        keeps_scope = breach(before, after, placed) is None
     is_known = keeps_scope and _COMPILED.get(before.source) and still_compiles(before, after, placed, seen_from_outside)
     if not is_known and problem_in(after.source, before.path):
         return problem_in(after.source, before.path, before.source)
     _COMPILED.put(after.source, value=True)
     return None
+
+
+def _as_edit(before: RegionMap, after: RegionMap) -> tuple[Placed, ...]:
+    """Return new content of a whole file as the edit of one definition; nothing if it differs anywhere else."""
+    change = Change.between(before.source, after.source)
+    for old in before.leaves():
+        if old.is_body and old.start <= change.start and change.old_end <= old.end:
+            new = after.by_key.get(old.key)
+            if new is None or (new.start, new.end) != (old.start, old.end + change.new_end - change.old_end):
+                return ()
+            return (Placed(Replace(old, after.bytes_of(new).decode(errors="replace")), new.start, new.end),)
+    return ()

@@ -27,6 +27,7 @@ class Recent:
     def __init__(self) -> None:
         """Begin with none."""
         self._made: OrderedDict[Key, _Made] = OrderedDict()
+        self._versions: dict[str, OrderedDict[Key, None]] = {}
         self._bytes = 0
 
     def get(self, key: Key) -> Summary | None:
@@ -35,21 +36,31 @@ class Recent:
         if made is None:
             return None
         self._made.move_to_end(key)
+        self._versions[made.path].move_to_end(key)
         return made.summary
 
     def like(self, path: str) -> Summary | None:
         """Return the last requested of the summaries that were made for `path`."""
-        return next((made.summary for made in reversed(self._made.values()) if made.path == path), None)
+        versions = self._versions.get(path)
+        return self._made[next(reversed(versions))].summary if versions else None
 
     def put(self, key: Key, path: str, content: bytes, summary: Summary) -> None:
         """Remember the summary of `content`, which is at `path` or will be."""
-        versions = [each for each, made in self._made.items() if made.path == path]
-        for each in versions[: max(0, len(versions) + 1 - _MOST_VERSIONS)]:
-            self._drop(each)
+        if key in self._made:
+            self._drop(key)
         self._made[key] = _Made(path, len(content), summary)
+        versions = self._versions.setdefault(path, OrderedDict())
+        versions[key] = None
         self._bytes += len(content)
+        if len(versions) > _MOST_VERSIONS:
+            self._drop(next(iter(versions)))
         while self._bytes > _MOST_BYTES and len(self._made) > 1:
             self._drop(next(iter(self._made)))
 
     def _drop(self, key: Key) -> None:
-        self._bytes -= self._made.pop(key).size
+        made = self._made.pop(key)
+        self._bytes -= made.size
+        versions = self._versions[made.path]
+        del versions[key]
+        if not versions:
+            del self._versions[made.path]

@@ -5,11 +5,14 @@ import pytest
 from commonhold.code.regions import syntax
 from commonhold.code.regions.edit import Replace, splice
 from commonhold.code.regions.find import find
-from commonhold.code.regions.region import RegionMap
+from commonhold.code.regions.region import RegionMap, hash_bytes
 from commonhold.commits import apply_edits
-from commonhold.commits.apply_edits import Content, flaw_in
+from commonhold.commits.apply_edits import Content, applied, flaw_in
+from commonhold.commits.resolved_edits import KeyedEdit
+from commonhold.commits.whole_files import made_to_hold
 from commonhold.kernel.keys import parse_names
 from commonhold.machine.recent import Recent
+from commonhold.reads import recent_maps
 from commonhold.reads.recent_maps import discovered, rediscovered
 
 SOURCE = b"import os\n\n\n" + b"".join(b"def f%d():\n    return %d\n\n\n" % (each, each) for each in range(50))
@@ -60,6 +63,52 @@ def test_a_broken_definition_is_told_with_its_line_in_the_file(compiled: list[in
     flaw = flaw_in(first.map, _edited(first.map, "f2", "def f2():\n    return 'a' 1\n"), ())
     assert flaw is not None
     assert "line 13" in flaw.why
+    assert compiled
+
+
+def _written(before: RegionMap, source: bytes) -> Content:
+    """The whole file, as a tool of an agent writes it."""
+    return applied(before, [KeyedEdit(made_to_hold("a.py", hash_bytes(before.source), source), before.file.key)])
+
+
+def test_a_whole_file_that_differs_in_one_definition_costs_that(
+    compiled: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = discovered(SOURCE, "a.py")
+    first = _written(before, SOURCE.replace(b"return 1\n", b"return 'first'\n"))
+    assert flaw_in(before, first, ()) is None
+    monkeypatch.setattr(recent_maps, "discover", lambda *_: pytest.fail("the regions around the edit are known"))
+    second = _written(first.map, first.map.source.replace(b"return 2\n", b"return 'two'\n    # done\n"))
+    assert flaw_in(first.map, second, ()) is None
+    assert compiled[0] == len(first.map.source)
+    assert len(compiled) == 2
+    assert compiled[1] < 100
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (b"    return 2\n", b"    return 'a' 1\n"),
+        (b"    return 2\n", b"    return 2\n\n\nreturn\n"),
+        (b"    return 2\n", b"return 2\n"),
+        (b"def f2():\n    return 2\n", b"nonlocal f2\n"),
+        (b"    return 2\n\n\ndef f3():\n", b"    return 2\n\n\ndef f3(:\n"),
+        (b"    return 2\n", b"    global f2\n    f2 = f2; nonlocal f3\n"),
+        (b"import os\n", b"import os\nbreak\n"),
+        (b"    return 2\n", b"    return '''\n"),
+        (b"    return 2\n", b"    return (\n"),
+        (b"    return 2\n", b"    return 2\n    def f3(): nonlocal x\n"),
+        (b"def f2():\n    return 2\n", b"class f2:\n    return 2\n"),
+    ],
+)
+def test_a_whole_file_that_would_not_compile_has_a_flaw(compiled: list[int], old: bytes, new: bytes) -> None:
+    before = discovered(SOURCE, "a.py")
+    first = _written(before, SOURCE.replace(b"return 1\n", b"return 'one'\n"))
+    assert flaw_in(before, first, ()) is None
+    source = first.map.source.replace(old, new, 1)
+    with pytest.raises(SyntaxError):
+        compile(source, "a.py", "exec")
+    assert flaw_in(first.map, _written(first.map, source), ()) is not None
     assert compiled
 
 

@@ -1,6 +1,7 @@
 """What a process has summarised is made once, found by whoever asks, and written down when its number is needed."""
 
 from pathlib import Path
+from typing import ClassVar
 
 import apsw
 import pytest
@@ -91,3 +92,23 @@ def test_large_files_push_others_out() -> None:
     for name in "abc":
         recent.put((name.encode(), "python"), f"{name}.py", b" " * 3_000_000, Summary("python", problem=name))
     assert [recent.get((name, "python")) is not None for name in (b"a", b"b", b"c")] == [False, False, True]
+
+
+class Compared(str):
+    """A path that counts how often any path is compared with another."""
+
+    __slots__ = ()
+    times: ClassVar = 0
+    __hash__ = str.__hash__
+
+    def __eq__(self, other: object) -> bool:
+        Compared.times += 1
+        return str.__eq__(self, other)
+
+
+def test_a_summary_is_kept_and_found_without_a_look_at_all_others() -> None:
+    recent = Recent()
+    for number in range(500):
+        recent.put((b"%d" % number, "python"), Compared(f"{number}.py"), b"x", Summary("python", problem=str(number)))
+    assert recent.like(Compared("7.py")) == Summary("python", problem="7")
+    assert Compared.times < 5_000
