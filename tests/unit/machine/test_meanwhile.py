@@ -54,6 +54,11 @@ def test_without_another_thread_the_work_is_done_first(monkeypatch: pytest.Monke
 
     monkeypatch.setattr(threading.Thread, "start", refuse)
     done: list[int] = []
-    with meanwhile(lambda: done.append(1) or 2) as result:  # type: ignore[func-returns-value]
+
+    def work() -> int:
+        done.append(1)
+        return 2
+
+    with meanwhile(work) as result:
         assert done == [1]
         assert result() == 2

@@ -3,6 +3,7 @@
 import pytest
 
 from commonhold.code.analysis.repository import python_files
+from commonhold.code.analysis.repository.python import read_part
 from commonhold.code.analysis.repository.recent_summaries import recent_summary
 from commonhold.code.analysis.repository.summarise import summarise
 from commonhold.merging.merge import merge
@@ -16,11 +17,10 @@ _FUNCTIONS = "".join(f"\n\ndef f{number}(value):\n    return json.dumps(value + 
 def read(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The texts of the parts that are read, as they are."""
     parts: list[str] = []
-    plain = python_files.read_part
 
     def noted(statements: object, text: bytes, *rest: object) -> object:
         parts.append(text.decode())
-        return plain(statements, text, *rest)  # type: ignore[arg-type]
+        return read_part(statements, text, *rest)  # type: ignore[arg-type]
 
     monkeypatch.setattr(python_files, "read_part", noted)
     return parts
