@@ -16,6 +16,7 @@ from commonhold.merging.align import equal_ends
 from commonhold.merging.changed_rows import WORD
 from commonhold.merging.effects import Effects, effects_of
 from commonhold.merging.layout import Element, Shape
+from commonhold.merging.local_variables import is_own
 from commonhold.merging.profile import Profile
 from commonhold.merging.prose import lines_of
 from commonhold.merging.reachable_variables import reached
@@ -56,6 +57,12 @@ def exposed_values(old: Element, new: Element) -> Effects:
             rest += (each for name in now.effects(element).uses for each in made.get(name, ()))
     effects = effects_of([each.node for each in found.values()], new.profile)
     return Effects(uses=effects.uses, calls=effects.calls, receivers=effects.receivers, whole=effects.whole)
+
+
+def no_longer_own(old: Element, new: Element) -> frozenset[bytes]:
+    """Return the variables that a function declared and now only mentions: they are those of code around it."""
+    names = _assigned(_changed_words(old.text, new.text), old.text) & new.tokens.keys()
+    return frozenset(name for name in names if is_own(name, old) and not is_own(name, new))
 
 
 def _changed_words(old: bytes, new: bytes) -> set[bytes]:
@@ -118,7 +125,7 @@ class _Values:
             if holder.shape is not Shape.BLOCK:
                 if child.holds_body:
                     yield from self._assignments(child, rest)
-            elif child.has_body:
+            elif child.holds_body:
                 if not child.is_definition:
                     yield from self._assignments(child, rest)
             elif self._names is None or not self._names.isdisjoint(WORD.findall(child.text)):

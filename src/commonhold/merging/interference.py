@@ -10,9 +10,10 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from commonhold.merging.alternatives import only_got_members
-from commonhold.merging.effects import Effects, bound_in, effects_of
-from commonhold.merging.exposed_values import exposed_values
+from commonhold.merging.effects import Effects, effects_of
+from commonhold.merging.exposed_values import exposed_values, no_longer_own
 from commonhold.merging.layout import Element, Shape
+from commonhold.merging.local_variables import is_own
 from commonhold.merging.positional_arguments import reaches
 from commonhold.merging.profile import Profile
 from commonhold.merging.record import Edit, Record, Scope
@@ -59,8 +60,9 @@ def _crossed(mine: Sequence[Delta], others: Sequence[Delta]) -> list[Spot]:
     touchers = _by_name(others, lambda each: each.touched)
     found: dict[tuple[int, int], Spot] = {}
     for one in mine:
-        near = [each for name in one.effects.defines for each in (*definers.get(name, ()), *users.get(name, ()))]
-        near += [each for name in one.effects.uses for each in (*definers.get(name, ()), *touchers.get(name, ()))]
+        defines, uses = (_as_members(names, one) for names in (one.effects.defines, one.effects.uses))
+        near = [each for name in defines for each in (*definers.get(name, ()), *users.get(name, ()))]
+        near += [each for name in uses for each in (*definers.get(name, ()), *touchers.get(name, ()))]
         near += [each for name in one.effects.touched for each in users.get(name, ())]
         near += others if _EVERYTHING in one.effects.defines else definers.get(_EVERYTHING, ())
         for other in {id(each): each for each in near}.values():
@@ -69,6 +71,13 @@ def _crossed(mine: Sequence[Delta], others: Sequence[Delta]) -> list[Spot]:
                 spot = _spot(one, other, shared)
                 found.setdefault((spot.ours[0], spot.theirs[0]), spot)
     return list(found.values())
+
+
+def _as_members(names: frozenset[bytes], delta: Delta) -> frozenset[bytes]:
+    """Return names, and their other forms: in some languages `this.name` may be written `name`."""
+    if not delta.element.profile.node_effects.has_outer_variables:
+        return names
+    return names | {name[1:] if name.startswith(b".") else b"." + name for name in names}
 
 
 def _by_name(deltas: Iterable[Delta], names: Callable[[Effects], frozenset[bytes]]) -> dict[bytes, list[Delta]]:
@@ -89,7 +98,17 @@ def _shared(one: Delta, other: Delta) -> frozenset[bytes]:
     crossed = (one.effects.defines & other.effects.uses) | (other.effects.defines & one.effects.uses)
     if _EVERYTHING in one.effects.defines ^ other.effects.defines:
         crossed |= {_EVERYTHING}
-    return frozenset(name for name in both | crossed if _is_same_thing(name, one, other)) | _reached_into(one, other)
+    same = frozenset(name for name in both | crossed if _is_same_thing(name, one, other))
+    return same | _by_two_names(one, other) | _by_two_names(other, one) | _reached_into(one, other)
+
+
+def _by_two_names(one: Delta, other: Delta) -> frozenset[bytes]:
+    """Return the members that a function reaches as `name`, the other side as `this.name`; one of them assigns it."""
+    if one.function is None or not one.element.profile.node_effects.has_outer_variables:
+        return frozenset()
+    defined = (name for name in one.effects.defines if b"." + name in other.effects.defines | other.effects.uses)
+    used = (name for name in one.effects.uses if b"." + name in other.effects.defines)
+    return frozenset(name for name in {*defined, *used} if not is_own(name, one.function))
 
 
 def _reached_into(one: Delta, other: Delta) -> frozenset[bytes]:
@@ -116,14 +135,7 @@ def _is_same_thing(name: bytes, one: Delta, other: Delta) -> bool:
     if name.startswith(b"."):
         return True
     # A name of the module is visible in functions; a name of a function stays inside, unless it is declared otherwise.
-    definers = [each for each in (one, other) if name in each.effects.defines]
-    return all(each.function is None or not _binds(each.function, name) for each in definers)
-
-
-def _binds(function: Element, name: bytes) -> bool:
-    """Whether a name that a function assigns is local: not one of the module that it changes."""
-    declared = rb"\b(?:global|nonlocal)\b[^\n]*\b" + re.escape(name) + rb"\b"
-    return re.search(declared, function.text) is None and name in bound_in(function.definition, function.profile)
+    return all(each.function is None or not is_own(name, each.function) for each in (one, other))
 
 
 def _misplaced(shifted: Iterable[tuple[Scope, int]], mine: Iterable[Delta], others: Iterable[Delta]) -> Iterator[Spot]:
@@ -209,7 +221,7 @@ def deltas_of(edit: Edit, profile: Profile) -> Iterator[Delta]:
         return
     if edit.old.shape is Shape.BLOCK:
         yield from _inside(edit.old, edit.new, edit.scope, profile)
-    elif edit.old.has_body:
+    elif edit.old.has_body or edit.old.node.type in profile.blocks:
         yield from _compound(edit.old, edit.new, edit.scope, profile)
     elif not edit.old.is_prose:
         yield _whole(edit, edit.new, profile)
@@ -242,11 +254,16 @@ def _compound(old: Element, new: Element, scope: Scope, profile: Profile) -> Ite
 
 
 def _exposed(old: Element, new: Element, scope: Scope) -> Iterator[Delta]:
-    """Yield, like a new statement, the assignments whose values a function now reads, and did not read before."""
+    """Yield, like new statements, what a function now reads and did not read before.
+
+    These are values that are assigned in it, and variables around it, which variables of its own hid before.
+    """
     if is_function(old) and is_function(new):
         effects = exposed_values(old, new)
         if effects.uses or effects.calls:
             yield Delta((*scope, old), effects, Effects(), is_gone=False, is_import=False, element=new)
+        if outer := no_longer_own(old, new):
+            yield Delta(scope, Effects(uses=outer), Effects(), is_gone=False, is_import=False, element=new)
 
 
 def _is_head_changed(old: Element, new: Element) -> bool:

@@ -21,7 +21,7 @@ _LOCAL: Final = re.compile(rb"(?:local|declare)\s")  # in a shell
 def reached(name: bytes, holder: Element) -> bool:
     """Whether code outside the body around `holder` may read or change a variable."""
     profile = holder.profile
-    if _is_shared(name, profile):
+    if is_shared(name, profile):
         return True
     places = list(_mentions(name, holder.source))
     if not places:
@@ -40,7 +40,7 @@ def reached(name: bytes, holder: Element) -> bool:
 
 def may_change(name: bytes, holder: Element) -> bool:
     """Whether code elsewhere may change a variable that is read in the body around `holder`."""
-    if _is_shared(name, holder.profile) or is_local(name, holder):
+    if is_shared(name, holder.profile) or is_local(name, holder):
         return reached(name, holder)
     if name[:1].isupper():
         return False  # a type or a constant
@@ -56,7 +56,7 @@ def may_change(name: bytes, holder: Element) -> bool:
     return sum(1 for _ in assigned.finditer(holder.source)) > 1
 
 
-def _is_shared(name: bytes, profile: Profile) -> bool:
+def is_shared(name: bytes, profile: Profile) -> bool:
     """Whether the first letter marks a field or a global variable, as in Ruby."""
     return name[:1] == b"@" or (name[:1] == b"$" and profile.node_effects.bare_names_call)
 
@@ -118,7 +118,7 @@ def _is_declared(name: bytes, places: list[int], function: Node, profile: Profil
         return name in bound_in(function, profile) and re.search(shared, function.text or b"") is None
     node = function.descendant_for_byte_range(places[0], places[0] + 1)
     while node is not None and node.parent is not None and node != function:
-        node, place = node.parent, _place(node)
+        node, place = node.parent, place_of(node)
         if place in _VALUES:
             return False
         if _PARAMETERS.search(node.type) or _LOCAL.match(node.text or b""):
@@ -129,7 +129,7 @@ def _is_declared(name: bytes, places: list[int], function: Node, profile: Profil
     return False
 
 
-def _place(node: Node) -> str:
+def place_of(node: Node) -> str:
     """Return the field that a node is in."""
     around = node.parent
     if around is None:
