@@ -119,6 +119,10 @@ _CLOSED: Final = frozenset(
         "table_array_element",
     }
 )
+# Lists of parameters. That of a closure is a scope of its own, that of a definition belongs to the definition's scope.
+_PARAMETER_LISTS: Final = frozenset(
+    {"block_parameters", "closure_parameters", "formal_parameters", "lambda_parameters", "method_parameters"}
+)
 # The scopes of these continue wherever their name stands again.
 _OPEN: Final = frozenset({"enum_variant", "rule_set", "table", "type_alias_declaration", "type_spec"})
 # Definitions that may stand several times, as parts of one.
@@ -235,14 +239,21 @@ def _visit(node: Node, scope: Key, given: _Given) -> None:
         _definition(node, name, scope, given)
     elif kind in _GIVING:
         _member(node, scope, given)
-    elif kind in _CLOSED:
+    elif kind in _CLOSED or _is_of_closure(node, given.profile):
         _inside(node, given.inside(scope, kind.encode(), is_open=False), given)
+    elif node.parent is not None and node.parent.type in _PARAMETER_LISTS:
+        named = node.child_by_field_name("left") or node
+        given.give(scope, *([("", named.text or b"")] if named.type in given.profile.identifiers else ()))
     else:
         if kind == "anchor_name":
             given.give((), ("anchor", node.text or b""))
         elif kind == "assignment":
             given.give(scope, *_assigned(node))
         _inside(node, scope, given)
+
+
+def _is_of_closure(node: Node, profile: Profile) -> bool:
+    return node.type in _PARAMETER_LISTS and node.parent is not None and _defined(node.parent, profile) is None
 
 
 def _annotated(node: Node, scope: Key, given: _Given) -> None:

@@ -47,7 +47,10 @@ def _repeat_a_table(mine: Run, others: Run) -> bool:
 
 
 def in_one_order(holder: Element, first: Run, second: Run) -> list[Element]:
-    """Put both in one order: positional ones first, sections and keyword-only ones last, imports sorted by text."""
+    """Put both in one order: imports and positional ones first, sections and keyword-only ones last.
+
+    Imports of both are sorted by their text.
+    """
     has_commas = any(run[-1].text.endswith(b",") for run in (first, second))
     runs = sorted((first, second), key=lambda run: (_place(holder, run), has_commas and run[-1].text[-1:] != b","))
     if all(_is_import(each, holder) for run in runs for each in run):
@@ -76,7 +79,9 @@ def may_be_placed(holder: Element, run: Run) -> bool:
 
 def _place(holder: Element, run: Run) -> int:
     if holder.shape is not Shape.LIST:
-        return int(any(each.node.type in holder.profile.sections for each in run))  # it would contain all that follows
+        if all(_is_import(each, holder) for each in run):
+            return 0  # in some languages nothing may stand before an import
+        return 1 + any(each.node.type in holder.profile.sections for each in run)  # it would contain all that follows
     has_no_place = any(each.node.type in holder.profile.keyword_only_marks for each in run)
     return 2 if has_no_place else int(all(map(_is_optional, run)))
 

@@ -1,4 +1,4 @@
-"""Whether a variable that a function mentions is its own, or one of the module, of a class or of a function around it."""
+"""Whether a variable that a function mentions is its own, or one of the module, a class or a function around it."""
 
 import re
 from collections.abc import Iterator

@@ -69,6 +69,7 @@ TWICE = {
         "interface % { y: string }\n",
     ),
     "js key": ("a.js", "const o = {\n  one: 1,\n@  two: 2,\n  three: 3,\n&  four: 4,\n};\n", "  %: 6,\n", "  %: 7,\n"),
+    "js arrow function parameter": ("a.js", "go({ one: (@two&) => two });\n", "% = 6, ", ", % = 7"),
     "js quoted key": (
         "a.js",
         "const o = {\n  one: 1,\n@  two: 2,\n  three: 3,\n&  four: 4,\n};\n",
@@ -429,3 +430,8 @@ def test_one_name_given_by_both_sides_in_one_scope_is_not_proven(name: str) -> N
 def test_one_value_given_to_two_members_is_not_proven(name: str) -> None:
     answer = merged(SAME_VALUE[name], "", "")
     assert isinstance(answer, Unproven)
+
+
+def test_closures_have_parameters_of_their_own() -> None:
+    case = ("a.js", "go([(one@) => one, (two&) => two]);\n", ", % = 6", ", % = 7")
+    assert isinstance(merged(case, "zone", "zone"), Proven)

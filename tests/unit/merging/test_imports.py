@@ -42,3 +42,21 @@ def test_imports_of_different_names_are_joined(path: str, at_one_point: bool) ->
 @pytest.mark.parametrize("path", IMPORTS)
 def test_imports_of_one_name_from_two_places_are_refused(path: str, at_one_point: bool) -> None:  # noqa: FBT001 - a parameter
     assert isinstance(merged(path, ("One", "One"), at_one_point=at_one_point), Unproven)
+
+
+@pytest.mark.parametrize(
+    ("path", "base", "definition", "imported"),
+    [
+        ("a.go", 'package a\n\nimport "fmt"\n', "type Added struct {\n\tsize int\n}\n", 'import "math"\n'),
+        ("A.java", "package a;\n\nimport b.C;\n", "class Added {}\n", "import b.E;\n"),
+        ("a.py", "import b\n", "class Added:\n    pass\n", "import e\n"),
+    ],
+)
+def test_an_import_stands_before_what_the_other_side_defined(
+    path: str, base: str, definition: str, imported: str
+) -> None:
+    rest = definition.replace("Added", "Last")
+    versions = (f"{base}{new}{rest}".encode() for new in ("", definition, imported))
+    answer = merge(*versions, path)
+    assert isinstance(answer, Proven)
+    assert answer.source.index(imported.encode()) < answer.source.index(b"Added")

@@ -1,4 +1,4 @@
-"""A variable that a function assigns without declaring it is one of the code around the function: others use it, too."""
+"""A variable that a function assigns without declaring it belongs to the code around it, where others use it."""
 
 from dataclasses import dataclass
 
