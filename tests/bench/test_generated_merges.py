@@ -1,6 +1,8 @@
 """Typed edits of programs and data: they are merged, and judges accept what is proven."""
 
+import shutil
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -8,12 +10,13 @@ from bench.merging.generated.edits import edits
 from bench.merging.generated.files import own
 from bench.merging.generated.front_ends import TOOLS, close, judge
 from bench.merging.generated.grammars import GRAMMARS
+from bench.merging.generated.in_javascript import Node
 from bench.merging.generated.judges import JSON, PYTHON, TOML, YAML, Judge, Typed, is_accepted, lost
 from bench.merging.generated.kept import Kept
 from bench.merging.generated.measure import Limits, Merged, of_file
 from bench.merging.generated.part import Unit, of_unit
 from bench.merging.generated.program import Program
-from bench.merging.generated.running import Ran, misbehaving, of_program
+from bench.merging.generated.running import Engine, Python, Ran, misbehaving, of_program
 from bench.merging.generated.showing import keep, table, tallied
 from tests.effort import is_stress
 from tests.unit.merging.mutants import pass_over_what_was_moved, see_no_interference, see_nothing_borne
@@ -40,9 +43,23 @@ def test_what_is_proven_is_accepted(language: str, seed: int) -> None:
     assert said(merges) == []
 
 
+@pytest.fixture(params=["python", "javascript"])
+def engine(request: pytest.FixtureRequest) -> Iterator[Engine]:
+    if request.param == "python":
+        yield Python()
+        return
+    if shutil.which("node") is None:
+        pytest.skip("no node")
+    node = Node.started()
+    try:
+        yield node
+    finally:
+        node.conversation.close()
+
+
 @pytest.mark.parametrize("seed", SEEDS)
-def test_what_is_proven_runs_as_each_side_meant(seed: int) -> None:
-    merges = of_program(f"{seed}:0")
+def test_what_is_proven_runs_as_each_side_meant(seed: int, engine: Engine) -> None:
+    merges = of_program(engine, f"{seed}:0")
     assert len(merges) >= 100
     assert said(merges) == []
 
@@ -53,10 +70,10 @@ def test_a_judge_notices_that_a_moved_entry_comes_back(monkeypatch: pytest.Monke
     assert any(map(said, merges))
 
 
-def test_a_run_notices_a_merge_that_sees_no_interference(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_notices_a_merge_that_sees_no_interference(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     see_no_interference(monkeypatch)
     see_nothing_borne(monkeypatch)
-    assert any(said(of_program(f"{seed}:0")) for seed in SEEDS)
+    assert any(said(of_program(engine, f"{seed}:0")) for seed in SEEDS)
 
 
 @pytest.mark.parametrize("language", GRAMMARS)
@@ -133,7 +150,7 @@ def test_a_change_that_callers_could_see_is_no_change_without_a_difference() -> 
     theirs = base.replace(b"return 1", b"return 3")
     merged = ours.replace(b"return 1", b"return 3")
     assert not misbehaving(*(Ran(text) for text in (base, ours, theirs, merged)))
-    unseen = base.replace(b"return 1", b"return 2 - 1")
+    unseen = base.replace(b"    return 1", b"    other = given\n    return 1")
     assert misbehaving(*(Ran(text) for text in (base, ours, unseen, merged)))
 
 
@@ -141,10 +158,36 @@ def test_a_result_that_is_the_same_only_for_one_constant_is_no_change_without_a_
     start = b"state = []\nclass Box:\n    def __init__(self, size):\n        self.size, self.seen = size, []\n"
     base = start + b"LIMIT = 2\ndef work(given):\n    second = 2\n    third = LIMIT\n    return second\n"
     ours = base.replace(b"second = 2", b"second = 7")
-    for theirs, is_told in ((b"return third", False), (b"return second + 0", True)):
+    for theirs, is_told in ((b"return third", False), (b"third = second\n    return second", True)):
         other = base.replace(b"return second", theirs)
         merged = other.replace(b"return second", b"return 2").replace(b"second = 2", b"second = 7")
         assert bool(misbehaving(*(Ran(text) for text in (base, ours, other, merged)))) is is_told
+
+
+def test_a_result_that_is_equal_by_coincidence_is_no_change_without_a_difference() -> None:
+    start = b"state = []\nclass Box:\n    def __init__(self, size):\n        self.size, self.seen = size, []\n"
+    base = start + b"def work(given):\n    second = 2\n    return 5 + second\n"
+    ours = base.replace(b"    return", b"    if given > 5:\n        return 7\n    return")
+    theirs = base.replace(b"    return 5", b"    second = len(state)\n    return 5")
+    merged = ours.replace(b"    return 5", b"    second = len(state)\n    return 5")
+    assert Ran(ours).seen == Ran(base).seen
+    assert not misbehaving(*(Ran(text) for text in (base, ours, theirs, merged)))
+
+
+def test_javascript_is_run_and_its_errors_are_seen() -> None:
+    if shutil.which("node") is None:
+        pytest.skip("no node")
+    node = Node.started()
+    try:
+        source = b"state = []\nclass Box:\n    def __init__(self, size=1):\n        self.size = size\n"
+        source += b"        self.seen = []\n"
+        source += b"def work(given, by=1):\n    first = 9 // given\n    state.append(first)\n    return first + by\n"
+        text = node.written(source)
+        assert b"  let first = divided(9, given);\n" in text
+        assert node.run(text, [3, 0], 11)["work"] == ("4,|,3,|,11,|", "RangeError,|,|,11,|")
+        assert node.run(b"(", [3], 11) == {"program": ("SyntaxError",)}
+    finally:
+        node.conversation.close()
 
 
 def test_what_was_seen_is_told_and_kept(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from typing import Final
 
 from bench.merging.generated.judges import JSON, TOML, YAML, Complaints, Judge, Typed
 
-_PROGRAMS: Final = Path(__file__).parent / "front_ends"
+PROGRAMS: Final = Path(__file__).parent / "front_ends"
 _SECONDS: Final = 120
 _RUSTC: Final = "rustc"
 _IN_A_CRATE: Final = 24  # the time that rustc takes for its advice grows with the square
@@ -226,20 +226,20 @@ def _ended(command: Sequence[str | Path], folder: Path) -> Path:
 def _go(work: Path) -> Judge:
     folder = work / "judge-go"
     folder.mkdir(exist_ok=True, parents=True)
-    _ended(["go", "build", "-o", folder / "judge", _PROGRAMS / "judge.go"], folder)
+    _ended(["go", "build", "-o", folder / "judge", PROGRAMS / "judge.go"], folder)
     return Asked(Conversation([folder / "judge"]))
 
 
 def _java(work: Path) -> Judge:
     folder = work / "judge-java"
     folder.mkdir(exist_ok=True, parents=True)
-    _ended(["javac", "-d", folder, _PROGRAMS / "Judge.java"], folder)
+    _ended(["javac", "-d", folder, PROGRAMS / "Judge.java"], folder)
     return Javac(Conversation(["java", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp", folder, "Judge"]), folder)
 
 
 def _typescript(suffix: str) -> Callable[[Path], Judge]:
     def made(work: Path) -> Judge:
-        return Asked(Conversation(["node", _PROGRAMS / "judge.js", typescript(work)]), suffix)
+        return Asked(Conversation(["node", PROGRAMS / "judge.js", typescript(work)]), suffix)
 
     return made
 
@@ -265,7 +265,7 @@ _MAKERS: Final[Mapping[str, Callable[[Path], Judge]]] = {
     "c": lambda _: Called(_gcc, _SAID),
     "cpp": lambda work: Called(GxxCommand(work / "judge-cpp"), _SAID),
     "php": lambda _: Called(lambda file, _: ["php", "-n", "-l", file], _PHP_SAID),
-    "ruby": lambda _: Asked(Conversation(["ruby", _PROGRAMS / "judge.rb"])),
+    "ruby": lambda _: Asked(Conversation(["ruby", PROGRAMS / "judge.rb"])),
     "json": lambda _: JSON,
     "yaml": lambda _: YAML,
     "toml": lambda _: TOML,

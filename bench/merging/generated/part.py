@@ -1,7 +1,7 @@
 """The part of `make bench-merge` that generates merges: `ARGS="--parts generated --work DIR"`."""
 
 import shutil
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from functools import cache, partial
@@ -12,14 +12,15 @@ from typing import Final
 from bench.merging.generated.files import own, real_files
 from bench.merging.generated.front_ends import judge
 from bench.merging.generated.grammars import GRAMMARS
+from bench.merging.generated.in_javascript import Node
 from bench.merging.generated.judges import Judge
 from bench.merging.generated.kept import Kept
 from bench.merging.generated.measure import Limits, Merged, of_file
-from bench.merging.generated.running import LANGUAGE as RUN
-from bench.merging.generated.running import of_programs
+from bench.merging.generated.running import Python, of_programs
 from bench.merging.generated.showing import show
 
-LANGUAGES: Final = (*GRAMMARS, RUN)
+RUN: Final[Mapping[str, Callable[[], Python | Node]]] = {"python, run": Python, "javascript, run": Node.started}
+LANGUAGES: Final = (*GRAMMARS, *RUN)
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,7 @@ def measure(plan: Plan, languages: Sequence[str], work: Path, folder: Path, proc
     """
     shutil.rmtree(folder / "merging-generated", ignore_errors=True)
     merges: list[Merged] = []
-    missing = {each: said for each in languages if each != RUN and isinstance(said := _judge(each, work), str)}
+    missing = {each: said for each in languages if isinstance(said := _judge(each, work), str)}
     units = [unit for language in languages if language not in missing for unit in units_of(plan, work, language)]
     with ProcessPoolExecutor(processes) as pool:
         found = zip(units, pool.map(partial(of_unit, plan.limits, work), units), strict=True)
@@ -68,8 +69,8 @@ def measure(plan: Plan, languages: Sequence[str], work: Path, folder: Path, proc
 def units_of(plan: Plan, work: Path, language: str) -> list[Unit]:
     """What is edited in a language: our own program with several seeds, then real files."""
     rounds = range(plan.seed, plan.seed + plan.rounds)
-    if language == RUN:
-        return [Unit(language, Path("program.py"), seed) for seed in rounds]
+    if language in RUN:
+        return [Unit(language, Path("program"), seed) for seed in rounds]
     own_units = [Unit(language, own(GRAMMARS[language].suffix), seed) for seed in rounds]
     return own_units + [Unit(language, place, plan.seed) for place in real_files(language, work, plan.files, plan.seed)]
 
@@ -85,14 +86,16 @@ def of_unit(limits: Limits, work: Path, unit: Unit) -> list[Merged]:
 
 
 def _new(limits: Limits, work: Path, unit: Unit) -> list[Merged]:
-    if unit.language == RUN:
-        return of_programs(unit.seed, limits.most_pairs)
     found = _judge(unit.language, work)
     assert not isinstance(found, str)
+    if isinstance(found, Python | Node):
+        return of_programs(found, unit.seed, limits.most_pairs)
     return of_file(GRAMMARS[unit.language], found, unit.place, unit.seed, limits)
 
 
 @cache
-def _judge(language: str, work: Path) -> Judge | str:
+def _judge(language: str, work: Path) -> Judge | Python | Node | str:
     """The judge of a language in this process, where it ends with it; what is missing where there is none."""
+    if language in RUN:
+        return RUN[language]() if language != Node.name or shutil.which("node") else "no node"
     return judge(language, work)
