@@ -56,7 +56,7 @@ def test_an_import_stands_before_what_the_other_side_defined(
     path: str, base: str, definition: str, imported: str
 ) -> None:
     rest = definition.replace("Added", "Last")
-    versions = (f"{base}{new}{rest}".encode() for new in ("", definition, imported))
-    answer = merge(*versions, path)
+    before, ours, theirs = (f"{base}{new}{rest}".encode() for new in ("", definition, imported))
+    answer = merge(before, ours, theirs, path)
     assert isinstance(answer, Proven)
     assert answer.source.index(imported.encode()) < answer.source.index(b"Added")
