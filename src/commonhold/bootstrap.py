@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from commonhold.commits.plan_sources import PlansOf
     from commonhold.kernel.answers import NoteQuote
     from commonhold.merging.branches.verification import Check
+    from commonhold.stores.sqlite.backup import Restored
     from commonhold.tasks.archive import Archive
     from commonhold.tasks.prediction import Predictor
 
@@ -134,6 +135,20 @@ def reset_state(repository: Repository, by: str) -> bool:
     from commonhold.stores.sqlite.reset import reset  # noqa: PLC0415
 
     return reset(repository.state_folder, lambda session: reset_events(session, by), SystemClock().now().wall)
+
+
+def restore_state(repository: Repository, path: str, by: str) -> Restored:
+    """Put a backup in the place of the state, with nothing leased; the state before is kept beside it.
+
+    Raises InputError, StoreError, such as `STORE_OWNED` while a daemon serves the repository.
+    """
+    from commonhold.stores.reset_events import reset_events  # noqa: PLC0415 - as above
+    from commonhold.stores.sqlite.backup import restore  # noqa: PLC0415
+
+    repository.state.make()
+    at = SystemClock().now().wall
+    kept = f".before-{at:.0f}"
+    return restore(repository.state_folder, path, lambda session: reset_events(session, by), at, kept)
 
 
 def registry_of(repository: Repository, settings: Settings) -> Registry:

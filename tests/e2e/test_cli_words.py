@@ -223,7 +223,7 @@ def test_the_shell_completes_file_names(words: str, root: Path) -> None:
 NOT_RUN = ("mcp", "demo", "daemon", "serve")
 NOT_PASTED = (
     *("--follow", "--watch", "claim keep", "planner |", "token revoke"),
-    *("notify test", "notify remove"),
+    *("notify test", "notify remove", "restore"),
     *("task done", "task fail", "task refuse", "task cancel", "task reopen", "task unchanged"),
     *("run --resume", "run show", "run cancel"),
 )

@@ -67,10 +67,12 @@ LIGHT = {
 WORKING = {
     *(
         "archive",
+        "backup",
         "callers",
         "check",
         "claim",
         "contract",
+        "restore",
         "demo",
         "doctor",
         "impact",

@@ -68,6 +68,8 @@ GROUPS: Final[Mapping[str, Mapping[str, str]]] = {
         "serve": "Serve the repository over HTTP, to other machines too, for bearers of tokens.",
         "token": "Issue, list and revoke the access tokens of clients over HTTP.",
         "notify": "Send a notification when a person must decide: by webhook or on the desktop.",
+        "backup": "Copy the state to a file, while it is in use.",
+        "restore": "Put a backup in the place of the state; fences never go back.",
         "daemon": "Control the process that serves the repository: status, start, stop, http.",
         "sweep": "End expired leases and find unfinished work; other commands do this by themselves.",
     },

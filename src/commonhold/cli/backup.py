@@ -1,0 +1,37 @@
+"""`commonhold backup`: a copy of the state."""
+
+import os
+from dataclasses import asdict
+from pathlib import Path
+
+import click
+
+from commonhold.cli.command import Command, files
+from commonhold.cli.common_options import Given, common, start_of
+from commonhold.cli.exit_status import DONE
+from commonhold.cli.output import answer, shown
+from commonhold.machine.system import SystemClock
+from commonhold.stores.sqlite.backup import Backup, back_up
+from commonhold.workspace.repository import find_repository
+
+
+@click.command("backup", cls=Command, examples=("commonhold backup", "commonhold backup shop.backup --json"))
+@click.argument("path", metavar="[FILE]", required=False, shell_complete=files)
+@common
+@click.pass_obj
+def command(given: Given, path: str | None) -> int:
+    """Copy the state to FILE: the log, leases, values, tasks, and all bytes that are kept.
+
+    Others go on meanwhile; the copy is of one moment. Without FILE it is written here, named after the repository and
+    the time. It contains texts of files, so only you can read it. Access tokens and settings are not in it, nor are
+    leases on a shared store, for which that store has its own tools.
+    """
+    repository = find_repository(start_of(given))
+    name = path or f"{Path(repository.root).name}-{SystemClock().now().wall:.0f}.backup"
+    made = back_up(repository.state_folder, os.path.abspath(name))  # noqa: PTH100 - not resolved: it may be a link
+    answer(given, made, asdict, _described)
+    return DONE
+
+
+def _described(backup: Backup) -> str:
+    return f"backed up to {shown(backup.path)}: {backup.size:,} bytes, up to event {backup.newest}"
