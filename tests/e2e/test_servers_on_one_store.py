@@ -1,0 +1,83 @@
+"""Two servers on one PostgreSQL work as one: behind a plain proxy, one is killed under load, and nothing is lost."""
+
+import shutil
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from tests.e2e.cli_driver import make_repository
+from tests.e2e.proxies import proxied
+from tests.e2e.served import HOST, Process, process
+from tests.effort import is_stress
+from tests.services.postgres_server import Database
+
+import commonhold
+
+pytestmark = pytest.mark.slow
+
+WRITERS = 3
+SECONDS = 30.0 if is_stress() else 3.0
+
+
+class Load:
+    """Sessions that write values and hold one key in turn; the acknowledged answers, in the order of their arrival."""
+
+    def __init__(self, url: str, token: str) -> None:
+        self.url, self.token = url, token
+        self.is_over = threading.Event()
+        self.written: dict[str, str] = {}
+        self.fences: list[int] = []
+        self.inside = threading.Lock()
+
+    def run(self, agent: str) -> int:
+        """Write until it is over; return how many operations were acknowledged."""
+        done, version = 0, 0
+        with commonhold.connect(self.url, token=self.token, agent=agent) as hold:
+            while not self.is_over.is_set():
+                text = f"{agent} wrote this as number {done}"
+                stored = hold.put(f"value:{agent}", text, expected_version=version)
+                assert stored.outcome == "stored", stored
+                assert stored.value is not None
+                version, self.written[f"value:{agent}"] = stored.value.version, text
+                with hold.hold("shared:1", wait_seconds=60) as lease:
+                    assert self.inside.acquire(blocking=False), "two sessions hold one key"
+                    self.fences.append(lease.fence)
+                    self.inside.release()
+                done += 1
+        return done
+
+
+def share_tokens(first: Process, second: Process) -> str:
+    """One token for both servers: the file of tokens belongs to a repository on a machine."""
+    token = first.token()
+    shutil.copy2(first.state / "tokens.json", second.state / "tokens.json")
+    return token
+
+
+def test_a_server_is_killed_under_load_and_the_other_has_everything(
+    database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COMMONHOLD_STORE", database.url)
+    monkeypatch.setenv("COMMONHOLD_NAMESPACE", "shop")
+    roots = [make_repository(tmp_path / name) for name in ("one", "two")]
+    with process(roots[0]) as first, process(roots[1]) as second, proxied([first.port, second.port]) as port:
+        load = Load(f"http://{HOST}:{port}", share_tokens(first, second))
+        with ThreadPoolExecutor(WRITERS) as pool:
+            running = [pool.submit(load.run, f"writer-{n}") for n in range(WRITERS)]
+            time.sleep(SECONDS / 2)
+            before = len(load.fences)
+            first.kill()
+            time.sleep(SECONDS)
+            load.is_over.set()
+            counts = [each.result(60) for each in running]
+        with second.connect("reader") as hold:
+            values = {key: hold.get(key).text for key in load.written}
+            live = hold.leases()
+
+    assert min(counts) > 0
+    assert 0 < before < len(load.fences)
+    assert values == load.written
+    assert load.fences == sorted(set(load.fences))
+    assert live == ()
