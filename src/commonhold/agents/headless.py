@@ -4,6 +4,7 @@ All are to be started with standard input from /dev/null: most of them would rea
 lines of JSON.
 """
 
+import json
 import re
 import shlex
 from collections.abc import Mapping
@@ -21,8 +22,8 @@ class HeadlessAgent:
     """How an agent's program works on a prompt and ends, as data.
 
     `name` is that of its adapter in `registry.AGENTS`. `start` and `resume` are arguments, in which `{prompt}`,
-    `{workspace}` and `{session}` stand for values: `{session}` is the UUID that a new session gets, or the id of the
-    session to resume. An agent without `{session}` in `start` chooses that id, and reports it.
+    `{workspace}`, `{quoted_workspace}` and `{session}` stand for values: `{session}` is the UUID that a new session
+    gets, or the id of the session to resume. An agent without `{session}` in `start` chooses that id, and reports it.
     `environment` is added to that of the process.
     """
 
@@ -42,22 +43,30 @@ class HeadlessAgent:
 
 
 def _filled(arguments: tuple[str, ...], prompt: str, workspace: str, session: str) -> tuple[str, ...]:
-    # A prompt that begins with a dash would be taken for an option.
-    values = {"prompt": f" {prompt}" if prompt.startswith("-") else prompt, "workspace": workspace, "session": session}
-    return tuple(re.sub(r"\{(prompt|workspace|session)\}", lambda found: values[found[1]], each) for each in arguments)
+    values = {
+        "{prompt}": f" {prompt}" if prompt.startswith("-") else prompt,  # else it would be taken for an option
+        "{workspace}": workspace,
+        "{quoted_workspace}": json.dumps(workspace, ensure_ascii=False),
+        "{session}": session,
+    }
+    return tuple(_replaced(each, values) for each in arguments)
+
+
+def _replaced(text: str, values: Mapping[str, str]) -> str:
+    """Return a text with values in place of their names; names within a value stay."""
+    return re.sub("|".join(map(re.escape, values)), lambda found: values[found[0]], text)
 
 
 def line_of_command(template: str, prompt_file: str, workspace: str) -> str:
     """Return a line of shell: a template with the paths, quoted, in place of `{prompt_file}` and `{workspace}`."""
-    values = {PROMPT_FILE: shlex.quote(prompt_file), WORKSPACE: shlex.quote(workspace)}
-    return re.sub("|".join(map(re.escape, values)), lambda found: values[found[0]], template)
+    return _replaced(template, {PROMPT_FILE: shlex.quote(prompt_file), WORKSPACE: shlex.quote(workspace)})
 
 
 _CLAUDE: Final = ("-p", "{prompt}", "--output-format", "stream-json", "--verbose", "--dangerously-skip-permissions")
-# Without the last option `codex exec` leaves out hooks that its user has not trusted, and says nothing.
+# Codex leaves out hooks, and says little about it, unless its user has trusted them and the folder: once, they are.
 _CODEX: Final = (
     *("exec", "--json", "-s", "workspace-write", "-C", "{workspace}", "--skip-git-repo-check"),
-    "--dangerously-bypass-hook-trust",
+    *("--dangerously-bypass-hook-trust", "-c", 'projects={{quoted_workspace}={trust_level="trusted"}}'),
 )
 _GEMINI: Final = ("-p", "{prompt}", "-o", "stream-json", "--approval-mode", "yolo", "--skip-trust")
 _OPENCODE: Final = ("run", "--format", "json", "--dir", "{workspace}", "--auto")
@@ -90,7 +99,7 @@ _ALL: Final = (
     HeadlessAgent(
         "copilot",
         "copilot",
-        _COPILOT,
+        (*_COPILOT, "--session-id={session}"),
         (*_COPILOT, "--resume={session}"),
         # Without it `copilot -p` runs no hooks of the repository.
         {"GITHUB_COPILOT_PROMPT_MODE_REPO_HOOKS": "true"},
