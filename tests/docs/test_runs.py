@@ -32,7 +32,7 @@ def test_the_answers_that_are_shown_can_be_read() -> None:
     assert changed.changeset is not None
     assert unchanged == Edited(None, "charge() has that parameter already")
     assert failed == RoleFailed("the intent contradicts docs/billing.md")
-    shown = re.findall(r"`(\{.*?\})`[,;. ]", TEXT)
+    shown = re.findall(r"`(\{\".*?\})`[,;. ]", TEXT)
     assert isinstance(replanned(shown[0].replace("…", '"k"', 1).encode()), Replanned)
     assert isinstance(replanned(b'{"give_up": "why"}'), Replanned)
     assert verdict(b'{"passed": true}') == Verdict(passed=True)

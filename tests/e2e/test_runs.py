@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -15,9 +16,13 @@ from tests.e2e.cli_driver import Call, git, start
 
 import commonhold
 from commonhold import ItemState, ItemStep
+from commonhold.coordinator.checks import CheckValidator
+from commonhold.coordinator.driver import Coordinator
+from commonhold.coordinator.roles import Edited, ItemRequest, RecoveryByRules, Roles, Stop
+from commonhold.kernel.errors import Code, StoreError
 from commonhold.kernel.projection import State, fold
 from commonhold.kernel.run import ItemMoved, RunState
-from commonhold.kernel.task import Move, TaskMoved
+from commonhold.kernel.task import Move, Task, TaskMoved
 
 pytestmark = pytest.mark.slow
 
@@ -176,6 +181,29 @@ def test_an_editor_that_cannot_fails_the_item_at_its_cap_and_those_that_need_it(
     assert resumed.status == 0
     assert "too hard" not in resumed.text, "that is of the time before"
     assert folded(root).runs[name].state is RunState.COMPLETED
+
+
+@dataclass
+class _Interrupted:
+    """An editor whose first call meets an error of the store."""
+
+    calls: int = 0
+
+    def edit(self, _request: ItemRequest, _stop: Stop) -> Edited:
+        self.calls += 1
+        if self.calls == 1:
+            raise StoreError(Code.STORE_BUSY, "the disk is full", hint="make room")
+        return Edited(None, "it is so already")
+
+
+def test_an_item_goes_on_after_an_error_of_the_store(root: Path) -> None:
+    roles = Roles(_Interrupted(), CheckValidator(10), RecoveryByRules())
+    with commonhold.open(str(root), agent="boss") as hold:
+        (run,) = hold.start_run(Task("one", "a title")).runs
+        coordinator = Coordinator(hold, lambda name: commonhold.open(str(root), agent=name), roles)
+        (ended,) = coordinator.carry_out(run.run).runs
+    assert ended.run.state is RunState.COMPLETED
+    assert ended.items[0].item.round == 1
 
 
 def test_a_planner_makes_the_items_of_a_goal(root: Path, run: Call) -> None:

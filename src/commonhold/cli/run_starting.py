@@ -1,11 +1,13 @@
 """`commonhold run start`: carry out a plan or a goal, or go on with a run."""
 
 import time
+from collections.abc import Callable
 from functools import partial
 from typing import Final, TypedDict, Unpack
 
 import click
 
+from commonhold.agents.headless import HEADLESS
 from commonhold.api.wire import run_shapes
 from commonhold.api.wire.text import dumps
 from commonhold.cli import run_words
@@ -16,6 +18,7 @@ from commonhold.cli.opening import Place, opened
 from commonhold.cli.output import answer, complain, send
 from commonhold.cli.plan_input import plan_content
 from commonhold.client.opening import open_session
+from commonhold.client.session import Commonhold
 from commonhold.kernel.errors import Code, UsageError
 from commonhold.kernel.refusals import Refusal
 from commonhold.kernel.run import RunState
@@ -25,6 +28,7 @@ from commonhold.tasks.plans import duration, goal_of, read_plan
 
 MOST_EDITORS: Final = 200
 _DEADLINE: Final = "30m"
+_EDITOR: Final = "editor"
 _STATUS: Final = {RunState.COMPLETED: DONE, RunState.STOPPED: INTERRUPTED}
 
 
@@ -37,7 +41,7 @@ class _Options(TypedDict):
     validator: str | None
     checks: tuple[str, ...]
     editors: int
-    name: str
+    name: str | None
     deadline: str
     ttl_seconds: float
 
@@ -46,7 +50,8 @@ class _Options(TypedDict):
     "start",
     cls=Command,
     examples=(
-        "commonhold run plan.yaml --editors 3 --editor ./editor.py",
+        "commonhold run plan.yaml --editors 3 --editor claude",
+        "commonhold run plan.yaml --editor 'my-agent --cwd {workspace} < {prompt_file}'",
         'commonhold run --goal "discounts in checkout" --planner ./planner.py --editor ./editor.py',
         "commonhold run --resume r12 --editor ./editor.py",
     ),
@@ -54,7 +59,12 @@ class _Options(TypedDict):
 @click.argument("plan", required=False, shell_complete=files)
 @click.option("--resume", metavar="RUN", help="Go on with a run that was stopped, killed, or has failed.")
 @click.option("--goal", metavar="TEXT", default="", help="The goal, of which the planner makes tasks.")
-@click.option("--editor", metavar="COMMAND", help="Makes the candidates: JSON in, JSON out.")
+@click.option(
+    "--editor",
+    metavar="EDITOR",
+    help="Does the tasks: claude, codex, gemini, opencode, copilot; a command with {prompt_file} that writes files by "
+    "itself; or a command that makes candidates, JSON in, JSON out.",
+)
 @click.option("--planner", metavar="COMMAND", help="Makes a plan of the goal.")
 @click.option("--recovery", metavar="COMMAND", help="Makes lock plans of refusals; default: the rules of docs/runs.md.")
 @click.option("--validator", metavar="COMMAND", help="Judges each result; default: the checks of the task and the run.")
@@ -62,7 +72,7 @@ class _Options(TypedDict):
 @click.option(
     "--editors", metavar="N", type=click.IntRange(1, MOST_EDITORS), default=1, show_default=True, help="At a time."
 )
-@click.option("--as", "name", metavar="NAME", default="editor", show_default=True, help="Begins the editors' names.")
+@click.option("--as", "name", metavar="NAME", help="Begins the editors' names; default: the agent's name, or editor.")
 @click.option("--deadline", metavar="DURATION", default=_DEADLINE, show_default=True, help="For each call of a role.")
 @click.option(
     "--ttl",
@@ -87,11 +97,12 @@ def start(given: Given, *, plan: str | None, **options: Unpack[_Options]) -> int
     if not seconds:
         raise UsageError(Code.USAGE, f"{options['deadline']!r} cannot be read", hint="write a duration such as 30m")
     with opened(given) as place:
+        carry_out = _coordinator(given, place, options, seconds)
         begun = _resumed(place, options) if options["resume"] else _begun(place, plan, options)
         if begun.outcome == "refused":
             answer(given, begun, run_shapes.answer, lambda found: run_words.answer(found, given))
             return REFUSED
-        found = _carried_out(given, place, begun, options, seconds)
+        found = carry_out(begun)
     if given.as_json:
         send(dumps(run_shapes.answer(found), indent=0).encode() + b"\n")
     else:
@@ -112,7 +123,7 @@ def _check(plan: str | None, options: _Options) -> None:
         raise UsageError(
             Code.USAGE,
             "no editor was named, and none can be guessed",
-            hint="--editor COMMAND: it gets a request as JSON and prints a changeset; docs/runs.md shows both",
+            hint="--editor claude, or another agent, or a command: docs/runs.md shows what it gets and prints",
         )
 
 
@@ -123,8 +134,13 @@ def _begun(place: Place, plan: str | None, options: _Options) -> RunAnswer:
         content = plan_content(plan)
         tasks = read_plan(content, time.time())
         goal = goal or goal_of(content)
+    editor = options["editor"] or ""
     return place.hold.start_run(
-        *tasks, goal=goal, checks=options["checks"], editor=options["name"], ttl_seconds=options["ttl_seconds"]
+        *tasks,
+        goal=goal,
+        checks=options["checks"],
+        editor=options["name"] or (editor if editor in HEADLESS else _EDITOR),
+        ttl_seconds=options["ttl_seconds"],
     )
 
 
@@ -143,15 +159,22 @@ def _resumed(place: Place, options: _Options) -> RunAnswer:
         time.sleep(min(0.5, found.retry_after_seconds + 0.01))
 
 
-def _carried_out(given: Given, place: Place, begun: RunAnswer, options: _Options, seconds: float) -> RunAnswer:
-    # Loaded here: a plan that is refused needs no coordinator.
+def _coordinator(given: Given, place: Place, options: _Options, seconds: float) -> Callable[[RunAnswer], RunAnswer]:
+    """Return the function that carries out a run that has begun. Raises UsageError if a role cannot be played."""
+    # Loaded here: bad options, and the other commands about runs, need no coordinator.
     from commonhold.cli.run_roles import RoleCommands, roles_of  # noqa: PLC0415
     from commonhold.cli.run_view import watched_run  # noqa: PLC0415
     from commonhold.coordinator.driver import Coordinator, Pace  # noqa: PLC0415
 
-    folder, run = start_of(given), begun.runs[0].run
+    def session_of(name: str) -> Commonhold:
+        return open_session(start_of(given), agent=name, store=given.store)
+
     commands = RoleCommands(options["editor"] or "", options["planner"], options["recovery"], options["validator"])
-    pace = Pace(options["editors"], options["ttl_seconds"])
-    roles = roles_of(commands, place.hold.root, seconds)
-    coordinator = Coordinator(place.hold, lambda name: open_session(folder, agent=name, store=given.store), roles, pace)
-    return watched_run(given, place.hold, run, partial(coordinator.carry_out, run), coordinator.stop)
+    roles = roles_of(commands, place.hold, session_of, seconds)
+    coordinator = Coordinator(place.hold, session_of, roles, Pace(options["editors"], options["ttl_seconds"]))
+
+    def carry_out(begun: RunAnswer) -> RunAnswer:
+        run = begun.runs[0].run
+        return watched_run(given, place.hold, run, partial(coordinator.carry_out, run), coordinator.stop)
+
+    return carry_out

@@ -168,11 +168,14 @@ class _Carrying:
 
     def _editor(self) -> None:
         """Take items and work on them, one after the other; errors of the store are waited out for a while."""
-        faults = 0
+        faults, left = 0, ""  # the item at which an error has interrupted the work
         while not self._ending.is_set():
             try:
-                self._take_one()
-                faults = 0
+                view = self._again(left) if left else self._take_one()
+                if view is not None:
+                    left = view.item.task_id
+                    self._work_on(view)
+                faults, left = 0, ""
             except StoreError as fault:
                 faults += 1
                 _log.warning("store not usable", run=self._run.id, code=fault.code)
@@ -186,7 +189,13 @@ class _Carrying:
         self._fault = self._fault or fault
         self._end_work()
 
-    def _take_one(self) -> None:
+    def _again(self, task: str) -> ItemView | None:
+        """Return an item as it is now, if it is still this coordinator's."""
+        items = self._hold.runs(self._run.id).runs[0].items
+        mine = (each for each in items if each.item.task_id == task and each.item.run_fence == self._run.fence)
+        return next(mine, None)
+
+    def _take_one(self) -> ItemView | None:
         seen = self._steps
         answer = self._hold.take_item(
             self._run.id,
@@ -195,13 +204,12 @@ class _Carrying:
             request_id=self._ids.new("request"),
         )
         self._note(answer)
-        if answer.item is not None:
-            self._work_on(answer.item)
-        elif answer.outcome == "none" and answer.is_over:
+        if answer.item is None and answer.outcome == "none" and answer.is_over:
             self._is_over = True
             self._end_work()
-        else:
+        elif answer.item is None:
             self._wait_for_progress(seen)
+        return answer.item
 
     def _wait_for_progress(self, seen: int) -> None:
         """Wait until an item of this run has made a step, or others may have changed something."""

@@ -19,6 +19,7 @@ from commonhold.coordinator.request_shapes import one_line
 from commonhold.coordinator.roles import ItemRequest, RecoveryByRules, RoleFailed, Roles, Stop
 from commonhold.kernel.changeset import LeaseRef
 from commonhold.kernel.errors import Code, InputError, UsageError
+from commonhold.kernel.events import Committed
 from commonhold.kernel.keys import FILE, canonical
 from commonhold.kernel.refusals import Refusal
 from commonhold.kernel.run import (
@@ -98,25 +99,33 @@ class ItemWork:
     def _edit(self, view: ItemView) -> ItemView | None:
         """Lease the keys of the lock plan, read the regions as they are now, and ask the editor for a candidate."""
         self._release_all_but_claim(view)
-        locks = view.item.locks or LockPlan()
-        leases = self._lease(view.item, locks)
-        if isinstance(leases, CandidateOutcome):
-            return self._post(view, ItemStep.REFUSE, Role.EDITOR, outcome=leases)
-        if self._around.stop.is_set():
-            return None
-        regions, absent = self._read(locks)
-        request = self._request(view, regions=regions, absent=absent, leases=leases)
-        answer = self._around.roles.editor.edit(request, self._around.stop)
-        if isinstance(answer, RoleFailed):
+        request = self._request(view)
+        if not self._around.roles.editor_writes:
+            locks = view.item.locks or LockPlan()
+            leases = self._lease(view.item, locks)
+            if isinstance(leases, CandidateOutcome):
+                return self._post(view, ItemStep.REFUSE, Role.EDITOR, outcome=leases)
             if self._around.stop.is_set():
                 return None
-            return self._post(view, ItemStep.FAIL, Role.EDITOR, note=one_line(answer.why), usage=answer.usage)
+            regions, absent = self._read(locks)
+            request = replace(request, regions=regions, absent=absent, leases=leases)
+        answer = self._around.roles.editor.edit(request, self._around.stop)
+        if isinstance(answer, RoleFailed):
+            return self._post_failure(view, answer)
         parts: dict[str, Any] = {"usage": answer.usage, "messages": answer.messages, "note": one_line(answer.note)}
         if answer.changeset is None:
             outcome = CandidateOutcome(admitted=answer.admitted)
             return self._post(view, ItemStep.WRITE, Role.EDITOR, outcome=outcome, **parts)
-        text = _text_of(self._named(answer.changeset, view.item, leases))
+        text = _text_of(self._named(answer.changeset, view.item, request.leases))
         return self._post(view, ItemStep.PROPOSE, Role.EDITOR, candidate=EditCandidate(view.item.round, text), **parts)
+
+    def _post_failure(self, view: ItemView, failed: RoleFailed) -> ItemView | None:
+        """Post that the editor has failed. One that was stopped has not, but commits that it has made are kept."""
+        step = ItemStep.GIVE_BACK if self._around.stop.is_set() else ItemStep.FAIL
+        if step is ItemStep.GIVE_BACK and not failed.admitted:
+            return None
+        outcome = CandidateOutcome(admitted=failed.admitted) if failed.admitted else None
+        return self._post(view, step, Role.EDITOR, note=one_line(failed.why), usage=failed.usage, outcome=outcome)
 
     def _named(self, changeset: Changeset, item: ItemRecord, leases: tuple[LeaseRef, ...]) -> Changeset:
         """Return a changeset under its leases, with its intent, and with the name by which it is committed once."""
@@ -218,7 +227,8 @@ class ItemWork:
 
     def _reject_debts(self, view: ItemView) -> ItemView | None:
         """Reject an item whose session has broken regions and not repaired them."""
-        debts = [each for each in self._session.status().debts if each.holder == view.item.session]
+        authors = {view.item.session, *self._authors(view.item.admitted)}
+        debts = [each for each in self._session.status().debts if each.holder in authors]
         if not debts:
             return None
         why = "; ".join(f"{each.key} must be repaired: {each.why}" for each in debts)
@@ -227,6 +237,13 @@ class ItemWork:
         locking = Locking.LEASED if before.locking is Locking.OPTIMISTIC else before.locking
         locks = LockPlan(locking, keys, "the change has broken these regions")
         return self._post(view, ItemStep.REJECT, Role.VALIDATOR, note=one_line(why), locks=locks)
+
+    def _authors(self, admitted: tuple[int, ...]) -> set[str]:
+        """Return the sessions that have made these commits, if the editor writes by itself."""
+        if not self._around.roles.editor_writes:
+            return set()
+        found = [self._session.log(after=each - 1, limit=1) for each in admitted]
+        return {each.event.holder for events in found for each in events if isinstance(each.event, Committed)}
 
     def _leases_beside_claim(self, view: ItemView) -> list[LeaseRef]:
         held = self._session.leases(holder=view.item.session)

@@ -1,9 +1,10 @@
 """Commands of roles: run in a process group of their own, within a deadline, and ended as one."""
 
+import os
 import signal
 import subprocess
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from tempfile import TemporaryFile
 from typing import IO, Final
@@ -26,22 +27,23 @@ class Ended:
 
 
 def run_command(
-    words: Sequence[str], root: str, env: dict[str, str], given: bytes, seconds: float, stop: Stop
+    words: Sequence[str], root: str, env: Mapping[str, str], given: bytes | None, seconds: float, stop: Stop
 ) -> Ended:
     """Run a command in the folder `root` with `given` on its standard input, for at most so many seconds.
 
+    Without `given`, its standard input is /dev/null. Of a longer output, the last `MOST_OUTPUT` bytes are returned.
     `env` is added to the environment, which has no variables of git. When `stop` is set, or the time is up, its process
     group gets SIGTERM, and SIGKILL after `GRACE_SECONDS`. A command that cannot be started has the status 127.
     """
     with TemporaryFile() as stdin, TemporaryFile() as output, TemporaryFile() as errors:
-        stdin.write(given)  # a file, since a command need not read a pipe to its end
+        stdin.write(given or b"")  # a file, since a command need not read a pipe to its end
         stdin.seek(0)
         try:
             process = subprocess.Popen(  # noqa: S603 - running it is the purpose of this function
                 words,
                 cwd=root,
-                env=environment_without_git() | env,
-                stdin=stdin,
+                env={**environment_without_git(), **env},
+                stdin=subprocess.DEVNULL if given is None else stdin,
                 stdout=output,
                 stderr=errors,
                 start_new_session=True,
@@ -72,5 +74,5 @@ def _wait(process: "subprocess.Popen[bytes]", seconds: float, stop: Stop) -> str
 
 
 def _read(file: IO[bytes], most: int) -> bytes:
-    file.seek(0)
+    file.seek(max(0, file.seek(0, os.SEEK_END) - most))
     return file.read(most)

@@ -1,8 +1,8 @@
 """The roles of a run, as interfaces: the request to each, and its answer.
 
-A role is plain Python, or a command (`command_roles.py`), or an agent's CLI (`prompt_editor.py`). Roles never call each
-other: the coordinator posts each answer to the blackboard, and the next role reads it there. An answer may
-be `RoleFailed`; a role raises nothing.
+A role is plain Python, or a command (`command_roles.py`), or an agent's program (`agents/prompt_editor.py`). Roles
+never call each other: the coordinator posts each answer to the blackboard, and the next role reads it there. An answer
+may be `RoleFailed`; a role raises nothing.
 """
 
 from dataclasses import dataclass
@@ -29,10 +29,11 @@ class Stop(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class RoleFailed:
-    """A role gave no answer; `why` is a clause. `usage` counts even so."""
+    """A role gave no answer; `why` is a clause. `usage` counts even so, as do the commits `admitted` of an editor."""
 
     why: str
     usage: TokenUsage | None = None
+    admitted: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,9 +143,14 @@ class RecoveryByRules:
 
 @dataclass(frozen=True, slots=True)
 class Roles:
-    """The roles of a run. The planner is needed only for a run that begins without tasks."""
+    """The roles of a run. The planner is needed only for a run that begins without tasks.
+
+    `editor_writes`: the editor writes files by itself, in sessions of its own. Commonhold decides on each of its
+    writes, so no leases are acquired for it: they would keep it out.
+    """
 
     editor: Editor
     validator: Validator
     recovery: Recovery
     planner: Planner | None = None
+    editor_writes: bool = False

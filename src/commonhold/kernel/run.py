@@ -395,6 +395,7 @@ def moved_item(before: ItemRecord, event: ItemMoved, sequence: int, at: float) -
         candidate=event.candidate or before.candidate,
         outcome=event.outcome or before.outcome,
         messages=(*before.messages, *event.messages)[-MOST_KEPT:],
+        admitted=(*before.admitted, *(event.outcome.admitted if event.outcome else ())),
     )
     if event.usage is not None and event.role is not None:
         spent = Spent(event.role, before.round, event.usage, before.is_repair)
@@ -404,9 +405,6 @@ def moved_item(before: ItemRecord, event: ItemMoved, sequence: int, at: float) -
             return replace(after, session=event.session, run_fence=event.run_fence, intent=event.intent)
         case ItemStep.REFUSE:
             return replace(after, refusals=before.refusals + 1)
-        case ItemStep.WRITE:
-            admitted = event.outcome.admitted if event.outcome else ()
-            return replace(after, admitted=(*before.admitted, *admitted))
         case ItemStep.FAIL | ItemStep.REJECT | ItemStep.EXHAUST:
             return replace(after, failure=event.note, refusals=0)
         case _:

@@ -119,9 +119,9 @@ def _is_work(made: Made, worktree: str) -> bool:
 
 
 def _is_for(task: TaskRecord, made: Made) -> bool:
-    """Whether a commit was made during an attempt at the task, by the session that attempted it."""
+    """Whether a commit is part of the task's result, or was made during an attempt by the session that attempted it."""
     at = made.recorded.at
-    return any(
+    return (task.result is not None and made.sequence in task.result.admitted) or any(
         is_part_of(made.commit.holder, each.holder) and each.began_at <= at <= (each.ended_at or at)
         for each in task.attempts
     )

@@ -1,0 +1,151 @@
+"""The editor of a run that is an agent's program, or any command with a prompt: it works in the files by itself.
+
+An agent's hooks put each of its writes before Commonhold, as in every other session of that agent. A command has no
+hooks: it runs as `commonhold exec` runs it, which records its writes at its end.
+"""
+
+import sys
+import uuid
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Final
+
+from commonhold.agents.agent import Unreadable
+from commonhold.agents.headless import MOST_PROMPT_BYTES, HeadlessAgent, line_of_command
+from commonhold.agents.headless_reports import AgentReport, report_of
+from commonhold.agents.payloads import caller
+from commonhold.client.session import Commonhold
+from commonhold.coordinator.command_roles import AGENT
+from commonhold.coordinator.processes import Ended, run_command
+from commonhold.coordinator.roles import Edited, ItemRequest, RoleFailed, Stop
+from commonhold.kernel.events import Committed
+from commonhold.kernel.run import NOTHING_USED, Role
+from commonhold.kernel.texts import short_name
+from commonhold.tasks.archive import Quote
+
+FindNotes = Callable[[Sequence[str], str], Sequence[Quote]]
+"""Returns the sections of the project's notes that bear on keys, and on words."""
+_PAGE: Final = 1000
+_CHARACTERS_SHOWN: Final = 600
+
+
+@dataclass(frozen=True, slots=True)
+class PromptEditor:
+    """An editor that gives `program` a prompt for each item, and at most `seconds` for it.
+
+    `program` is an agent, or a line of shell with `{prompt_file}` and `{workspace}`. `hold` reads the log and the
+    leases, `session_of` opens the session of a name.
+    """
+
+    hold: Commonhold
+    session_of: Callable[[str], Commonhold]
+    program: HeadlessAgent | str
+    notes: FindNotes
+    seconds: float
+
+    def edit(self, request: ItemRequest, stop: Stop) -> Edited | RoleFailed:
+        """Let the program do the task. Fails if the program does, or if there is neither a change nor a check."""
+        newest = self.hold.log(limit=1)
+        begin = newest[-1].sequence if newest else 0
+        ended, report = self._run(request, self.prompt(request), stop)
+        holder = request.item.session
+        if isinstance(self.program, HeadlessAgent):
+            try:
+                holder = caller(self.program.name, report.session, "", "").holder
+            except Unreadable as fault:
+                return RoleFailed(f"{self._name} printed no report that can be read: {fault}")
+            with self.session_of(holder) as session:
+                session.end_session()  # an agent that was ended has not reported its end
+        admitted = tuple(self._admitted_since(begin, holder))
+        usage = report.usage if report.usage != NOTHING_USED else None
+        if ended.status != 0 or report.error:
+            why = ended.why or f"exit status {ended.status}"
+            said = report.error or ended.tail[-_CHARACTERS_SHOWN:] or "it printed nothing"
+            return RoleFailed(f"{self._name} failed{f' ({why})' if ended.status != 0 else ''}: {said}", usage, admitted)
+        if not (admitted or request.item.admitted or request.task.checks or request.run.checks):
+            return RoleFailed(f"{self._name} changed nothing, and no check shows why: {report.message}", usage)
+        return Edited(None, report.message[:_CHARACTERS_SHOWN], usage, admitted=admitted)
+
+    @property
+    def _name(self) -> str:
+        return f"`{self.program}`" if isinstance(self.program, str) else self.program.name
+
+    def _run(self, request: ItemRequest, prompt: str, stop: Stop) -> tuple[Ended, AgentReport]:
+        root = request.root
+        if isinstance(self.program, HeadlessAgent):
+            session = str(uuid.uuid4())
+            words = self.program.starting(prompt, root, session)
+            ended = run_command(words, root, self.program.environment, None, self.seconds, stop)
+            report = report_of(self.program.name, ended.output.splitlines())
+            return ended, report if report.session else AgentReport(session, error=report.error)
+        with TemporaryDirectory(prefix="commonhold-prompt-") as folder:
+            path = Path(folder, "prompt.md")
+            path.write_text(prompt, encoding="utf-8")
+            line = line_of_command(self.program, str(path), root)
+            words = (sys.executable, "-P", "-m", "commonhold", "exec", "--agent", request.item.session, "--")
+            env = {AGENT: request.item.session}
+            ended = run_command((*words, "/bin/sh", "-c", line), root, env, None, self.seconds, stop)
+        return ended, AgentReport(message=ended.tail[-_CHARACTERS_SHOWN:])
+
+    def _admitted_since(self, after: int, holder: str) -> Iterator[int]:
+        """Yield the commits of a session and its subagents after an event, by sequence."""
+        while events := self.hold.log(after=after, limit=_PAGE):
+            for each in events:
+                by = each.event.holder if isinstance(each.event, Committed) else ""
+                if by == holder or by.startswith(f"{holder}/"):
+                    yield each.sequence
+            after = events[-1].sequence
+
+    def prompt(self, request: ItemRequest) -> str:
+        """Return the prompt: the intent, its surroundings, and the sections of the notes that bear on its keys."""
+        parts = (self._task(request), self._others(request), self._notes(request), _RULES)
+        text = "\n\n".join(filter(None, parts)).replace("\0", "").encode("utf-8", "replace")
+        if len(text) > MOST_PROMPT_BYTES:
+            text = text[: MOST_PROMPT_BYTES - len(_RULES) - 10] + f"\n…\n\n{_RULES}".encode()
+        return text.decode("utf-8", "ignore")
+
+    def _task(self, request: ItemRequest) -> str:
+        task, item = request.task, request.item
+        checks = (*task.checks, *request.run.checks)
+        admitted = ", ".join(f"#{each}" for each in item.admitted)
+        lines = [
+            item.intent or task.title,
+            "",
+            f"This is the task {task.id} ({task.title}).",
+            f"Goal of the plan: {request.run.goal}." if request.run.goal else "",
+            f"Expected to change: {', '.join(task.expected_keys)}." if task.expected_keys else "",
+            f"These commands must succeed afterwards: {'; '.join(f'`{each}`' for each in checks)}." if checks else "",
+            f"An earlier attempt failed: {item.failure}" if item.failure else "",
+            f"Earlier attempts have changed files in the commits {admitted} of `commonhold log`." if admitted else "",
+            *(f"Message from the {each.by.value}: {each.text}" for each in request.messages(Role.EDITOR)),
+        ]
+        return "\n".join(line for at, line in enumerate(lines) if line or at == 1)
+
+    def _others(self, request: ItemRequest) -> str:
+        """Return the activity of others near the task: the leases that overlap its keys, and the run's other items."""
+        lines = [
+            f"- {short_name(each.holder)} holds {', '.join(each.keys)}: {each.task}"
+            for key in request.task.expected_keys
+            for each in self.hold.who(key).leases
+            if each.holder != request.item.session
+        ]
+        (run,) = self.hold.runs(request.run.id).runs
+        for each in run.items:
+            if each.item.is_in_progress and each.item.task_id != request.task.id:
+                task = each.task.task
+                where = f" ({', '.join(task.expected_keys)})" if task.expected_keys else ""
+                lines.append(f"- {each.item.task_id} is in progress: {task.title}{where}")
+        return "\n".join(["Others at work:", *dict.fromkeys(lines)]) if lines else ""
+
+    def _notes(self, request: ItemRequest) -> str:
+        quotes = self.notes(request.task.expected_keys, f"{request.task.title} {request.item.intent}")
+        texts = [f"## {each.section.name} {each.section.title} ({each.why})\n\n{each.text}" for each in quotes]
+        return "\n\n".join(["The project's notes about this:", *texts]) if texts else ""
+
+
+_RULES: Final = """\
+Others edit the same working tree. If an edit is refused, the refusal says who is at work there and what to do next.
+Do this task alone. Do not commit with git, and do not switch branches: the change in the files is the result. Ask no
+questions; if the task cannot be done, change nothing and end with the reason."""
