@@ -92,7 +92,8 @@ class Settings:
     are left alone. `writable`: accepted, and without effect now. `shell`: whether shell commands of agents are kept
     from writing files that others hold, or only watched, or neither. `when_down`: whether they run while no daemon
     answers. `release`: whether the regions that an agent edited stay leased to it to the end of its turn, or of each
-    edit; at most `idle_seconds` after its last sign of life. `log`: the level of the daemon's log.
+    edit; at most `idle_seconds` after its last sign of life. `offer_tasks`: whether an agent that has worked on a task
+    is offered the next one when its turn ends. `log`: the level of the daemon's log.
     """
 
     ttl_seconds: float = DEFAULT_TTL_SECONDS
@@ -116,6 +117,7 @@ class Settings:
     when_down: str = WhenDown.BLOCK.value
     release: str = Release.TURN.value
     idle_seconds: float = IDLE_SECONDS
+    offer_tasks: bool = False
     log: str = LogLevel.INFO.value
 
     def options(self, host: str = "") -> Options:
@@ -128,7 +130,9 @@ class Settings:
         policies = Policies(by_pattern, merging, rereading, suspicions)
         release = Release(self.release)
         return Options(
-            self.ttl_seconds, self.patience_seconds, retention_seconds, host, policies, release, self.idle_seconds
+            *(self.ttl_seconds, self.patience_seconds, retention_seconds, host, policies, release),
+            idle_seconds=self.idle_seconds,
+            offer_tasks=self.offer_tasks,
         )
 
 
@@ -350,6 +354,7 @@ _CHECKS: Final[dict[str, Callable[[Path, str, object], object]]] = {
     "shell": partial(_check_word, words=Shell),
     "when_down": partial(_check_word, words=WhenDown),
     "release": partial(_check_word, words=Release),
+    "offer_tasks": _check_choice,
     "log": partial(_check_word, words=LogLevel),
 }
 

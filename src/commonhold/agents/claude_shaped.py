@@ -87,7 +87,7 @@ def write(happening: Happening, response: Response) -> Reply:
     match happening:
         case AboutToEdit() | AboutToRun() if response.stance is Stance.DENY:
             output |= denied(response.reason)
-        case Edited() if response.reason:
+        case Edited() | TurnEnded(may_go_on=True) if response.reason:
             answer |= {"decision": "block", "reason": response.reason}
         case _:
             pass
@@ -141,7 +141,7 @@ EVENTS: Final[Mapping[str, Callable[[_Event], Happening]]] = {
     "SessionStart": lambda at: SessionBegan(at.call.caller, at.call.cwd),
     "SessionEnd": lambda at: SessionEnded(at.call.caller, at.call.cwd),
     "UserPromptSubmit": lambda at: prompt_given(at.call, text(at.payload, "prompt")),
-    "Stop": lambda at: TurnEnded(at.call.caller, at.call.cwd),
+    "Stop": lambda at: TurnEnded(at.call.caller, at.call.cwd, at.payload.get("stop_hook_active") is False),
     "SubagentStart": lambda at: SubagentBegan(at.call.caller, at.call.cwd),
     "SubagentStop": lambda at: TurnEnded(at.call.caller, at.call.cwd),
     BEFORE: lambda at: about_to(at.call, at.tools),

@@ -263,10 +263,14 @@ class SubagentBegan:
 
 @dataclass(frozen=True, slots=True)
 class TurnEnded:
-    """The session, or the subagent, has finished its work and waits."""
+    """The session, or the subagent, has finished its work and waits.
+
+    `may_go_on`: a reason in the response makes the agent go on, for which it has not been made to go on before.
+    """
 
     caller: Caller
     cwd: str
+    may_go_on: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -608,6 +608,17 @@ class Service:
         self._writing.attendance.end_turn(self.holder)
         return answer
 
+    @Operation(reads=True, for_hooks=True)
+    def offered_task(self) -> terms.TaskAnswer:
+        """Return the task to offer to this session now that its turn has ended.
+
+        None unless the setting `offer_tasks` is on, the session has claimed a task before, and it neither holds one nor
+        owes repairs.
+        """
+        if not self._uses.options.offer_tasks or self._writing.attendance.briefing(self.holder).debts:
+            return terms.TaskAnswer("none")
+        return self._uses.tasks.next_for(self.holder)
+
     @Operation(Schedule.PLANNED, for_hooks=True)
     def end_session(self) -> terms.RecordAnswer:
         """End this session: record the results of its proposals, and release the leases taken for them."""

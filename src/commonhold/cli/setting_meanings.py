@@ -41,6 +41,8 @@ MEANINGS: Final = {
     "release": "How long the regions that an agent's own tool edited stay leased to it: to the end of its `turn`, or "
     "of each `edit`.",
     "idle_seconds": "How long it stays leased, at most, after the agent's last sign of life.",
+    "offer_tasks": "Whether Claude Code or Codex, when its turn ends, is offered the best free task, once, if it has "
+    "claimed a task before, holds none now, and owes nothing.",
     "log": "The least severe records in the daemon's log: `debug`, `info`, `warning` or `error`. The daemon reads it "
     "when it starts. `COMMONHOLD_LOG` also makes commands log to standard error.",
 }

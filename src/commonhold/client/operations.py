@@ -52,6 +52,7 @@ class Operations:
     set_intent = offered(Service.set_intent)
     intent = offered(Service.intent)
     end_turn = offered(Service.end_turn)
+    offered_task = offered(Service.offered_task)
     end_session = offered(Service.end_session)
     who = offered(Service.who)
     status = offered(Service.status)

@@ -30,7 +30,8 @@ class Options:
     `ttl_seconds`: how long a lease lasts. `patience_seconds`: how long a place in line lasts without a sign of life.
     `retention_seconds`: how long contents are kept. `policies`: which keys must be held before they are changed.
     `host`: the name of this machine among those that share leases. `release`: how long the regions that an agent's own
-    tool edits stay leased to it, at most `idle_seconds` after its last sign of life.
+    tool edits stay leased to it, at most `idle_seconds` after its last sign of life. `offer_tasks`: whether a session
+    that has done a task is offered the next one when its turn ends.
     """
 
     ttl_seconds: float = DEFAULT_TTL_SECONDS
@@ -40,3 +41,4 @@ class Options:
     policies: Policies = field(default_factory=Policies)
     release: Release = Release.TURN
     idle_seconds: float = IDLE_SECONDS
+    offer_tasks: bool = False

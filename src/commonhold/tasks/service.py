@@ -222,6 +222,17 @@ class Tasks:
             "listed", views, works=tuple(works_of(wanted, works)), changes=tuple(changes_of(self._place.store, wanted))
         )
 
+    def next_for(self, holder: str) -> TaskAnswer:
+        """Return the best task whose keys are free for a session that has claimed tasks before, and holds none now."""
+        with self._queue.read() as reader:
+            records = reader.tasks()
+            board = board_of(reader)
+        tries = [each for record in records for each in record.attempts if each.holder == holder]
+        if not tries or any(each.ended_at is None for each in tries):
+            return TaskAnswer("none")
+        free = [each.record for each in offers(board, holder, self._queue.now()) if not each.collisions]
+        return TaskAnswer("listed", self._seen(free[:1]))
+
     def free_for(self, holder: str) -> str:
         """Return the id of a task that this session could do while it is blocked; empty if there is none."""
         with self._queue.read() as reader:

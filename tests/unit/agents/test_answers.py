@@ -79,6 +79,7 @@ CLAUDE_SHAPED: list[Said] = [
     (RESTS, CONTEXT, None),
     (RESTS, TROUBLE, None),
     (RESTS, NOTICE, {"systemMessage": "see"}),
+    (TurnEnded(WHO, "/repo", may_go_on=True), TROUBLE, {"decision": "block", "reason": "not as it was"}),
     (OTHER, CONTEXT, None),
 ]
 ANSWERS: dict[str, list[Said]] = {

@@ -17,6 +17,7 @@ from commonhold.kernel.pictures import Briefing, Change
 from commonhold.kernel.presence import Presence
 from commonhold.kernel.purposes import MOST_SHOWN
 from commonhold.kernel.refusals import Refusal
+from commonhold.kernel.task import Task
 from commonhold.kernel.texts import duration, listed, quoted, short_name, short_names
 from commonhold.kernel.write_slots import path_of_slot
 from commonhold.reads.content_history import called
@@ -164,6 +165,14 @@ def briefing(found: Briefing, now: float) -> str:
         return ""
     head = "Commonhold: others work in this repository, too. It checks your edits against theirs. At the moment:"
     return told(head, *lines)
+
+
+def task_offered(task: Task) -> str:
+    """Return the offer of a task to a session that has none."""
+    return told(
+        f"Commonhold: your turn has ended, and the task {task.id} is free: {quoted(task.title)}",
+        f"next: commonhold task claim {task.id}, or end your turn again: it is offered once",
+    )
 
 
 def _presence(presence: Presence) -> str:

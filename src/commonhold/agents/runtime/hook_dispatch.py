@@ -69,6 +69,7 @@ class HookDispatch:
         self._sessions = sessions
         self._is_ignored = is_ignored
         self._shell = shell
+        self._offered: dict[str, set[str]] = {}
         self._answers: Mapping[type[Happening], Callable[[Any], Response]] = {
             SessionBegan: self._session_began,
             PromptGiven: self._prompt_given,
@@ -202,7 +203,14 @@ class HookDispatch:
         return Response(context=told(self._shell.ran(happening), *(each.notice for each in session.news())))
 
     def _turn_ended(self, happening: TurnEnded) -> Response:
-        return self._over(happening, [happening.caller.holder], _end_turn)
+        response = self._over(happening, [happening.caller.holder], _end_turn)
+        session = None if happening.caller.subagent or not happening.may_go_on else self._here(happening)
+        tasks = session.offered_task().tasks if session else ()
+        before = self._offered.setdefault(happening.caller.holder, set()) if tasks else set()
+        if not tasks or tasks[0].record.id in before:
+            return response
+        before.add(tasks[0].record.id)
+        return replace(response, reason=agent_messages.task_offered(tasks[0].record.task))
 
     def _session_ended(self, happening: SessionEnded) -> Response:
         """End the session and its subagents, whether those have reported their end or not."""
@@ -210,6 +218,7 @@ class HookDispatch:
         names = [holder, *self._sessions.parts_of(holder)]
         response = self._over(happening, names, _end_session)
         self._sessions.let_go(names)
+        self._offered.pop(holder, None)
         return response
 
     def _over(

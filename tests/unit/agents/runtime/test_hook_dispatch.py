@@ -27,6 +27,7 @@ from commonhold.agents.hook_events import (
     Stance,
     SubagentBegan,
     Swap,
+    TurnEnded,
     Unconcerned,
     Whole,
 )
@@ -37,7 +38,10 @@ from commonhold.commits import planning
 from commonhold.commits.draft import draft
 from commonhold.kernel.answers import AcquireAnswer
 from commonhold.kernel.errors import Code, CommonholdError, InputError
+from commonhold.kernel.options import Options
+from commonhold.kernel.task import Task
 from commonhold.kernel.write_slots import SLOT_SECONDS
+from commonhold.tasks.answers import TaskAction
 
 pytestmark = pytest.mark.slow
 
@@ -392,6 +396,33 @@ def test_the_end_of_the_turn_reaches_all_trees(home: House, one: Agent) -> None:
     assert held_by(home, one) == ["file:a.py#f", "file:a.py#g"]
     one.rests()
     assert held_by(home, one) == []
+
+
+def test_a_session_that_has_done_a_task_is_offered_the_next_one_once(home: House, one: Agent, two: Agent) -> None:
+    home.options = Options(offer_tasks=True)
+    worker = home.service("claude:one")
+    worker.add_tasks(Task("a", "first"), Task("b", "second"), Task("c", "third", takers=("codex",)))
+    resting = TurnEnded(one.caller, one.where, may_go_on=True)
+    assert one.tell(resting) == NOTHING, "it has claimed no task yet"
+    fence = worker.claim_task("a").tasks[0].record.fence
+    assert one.tell(resting) == NOTHING, "it has a task"
+    worker.change_task("a", TaskAction.UNCHANGED, fence=fence, note="it is so already")
+    assert one.tell(replace(resting, may_go_on=False)) == NOTHING
+    offer = one.tell(resting).reason
+    assert 'the task b is free: "second"' in offer
+    assert "next: commonhold task claim b" in offer
+    assert one.tell(resting) == NOTHING, "it was offered once"
+    assert two.tell(replace(resting, caller=two.caller)) == NOTHING
+    worker.close()
+
+
+def test_by_default_no_task_is_offered(home: House, one: Agent) -> None:
+    worker = home.service("claude:one")
+    worker.add_tasks(Task("a", "first"), Task("b", "second"))
+    fence = worker.claim_task("a").tasks[0].record.fence
+    worker.change_task("a", TaskAction.FAIL, fence=fence, note="too hard")
+    assert one.tell(TurnEnded(one.caller, one.where, may_go_on=True)) == NOTHING
+    worker.close()
 
 
 def test_the_end_of_a_session_ends_its_parts(home: House, one: Agent) -> None:
