@@ -5,6 +5,12 @@ from collections.abc import Mapping
 import pytest
 from tests.sim.run_coordinators import Story
 
+from commonhold.history.ledger import Ledger
+from commonhold.history.reasons import reasons
+from commonhold.history.replay import replay
+from commonhold.history.traces import traces
+from commonhold.history.wording import sentence
+from commonhold.kernel.events import Recorded
 from commonhold.kernel.projection import fold
 from commonhold.kernel.run import (
     IN_PROGRESS,
@@ -36,6 +42,18 @@ def test_every_item_is_carried_out_once_and_in_order(seed: int) -> None:
     _check_effects(story)
     _check_edits([each.event for each in log if isinstance(each.event, ItemMoved)], state.tasks)
     assert not state.leases, f"seed {seed}: a lease was left behind"
+    _check_history(seed, log)
+
+
+def _check_history(seed: int, log: tuple[Recorded, ...]) -> None:
+    """Every decision comes out the same, and every event has its words and its place in the traces."""
+    found = replay(log)
+    assert found.difference is None, f"seed {seed}: {found.difference}"
+    assert found.checked == found.events, f"seed {seed}: {found.events - found.checked}"
+    ledger = Ledger(log)
+    assert all(sentence(each.event, ledger) for each in log)
+    assert sum(len(reasons(each, ledger)) for each in log) > len(log) / 4
+    assert traces(log, "1.0")
 
 
 def _check_effects(story: Story) -> None:

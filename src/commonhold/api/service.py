@@ -648,8 +648,8 @@ class Service:
     def explain(self, what: str) -> terms.Account:
         """Explain from the log why something was refused, waited or changed: events in words, with their reasons.
 
-        `what` is the number of an event, the id of a lease, a task (`task:ID`), or a key in any form: for a key, the
-        newest events about it. Raises InputError `EVENT_UNKNOWN`, `TASK_UNKNOWN`, and those of keys.
+        `what` is the number of an event, the id of a lease, a task (`task:ID`), a run (`run:ID`), or a key in any form:
+        for a key, the newest events about it. Raises InputError `EVENT_UNKNOWN`, `TASK_UNKNOWN`, and those of keys.
         """
         # Loaded here: it is only for people.
         from commonhold.history.explain import Explain  # noqa: PLC0415
@@ -661,7 +661,8 @@ class Service:
         """Reconstruct the states of the log, and check that the decisions from `since` to `until` come out the same.
 
         `.difference` is the first one that does not, or the first event that does not fit the state before it. Without
-        `until` the last state is compared with the stored one, too.
+        `until` the last state is compared with the stored one, too. Raises InputError `EVENT_UNKNOWN` for a range beyond
+        the newest event.
         """
         # Loaded here: it is only for people.
         from commonhold.history.check import check_log  # noqa: PLC0415

@@ -79,7 +79,8 @@ def command(given: Given, *, follow: bool, as_lines: bool, otel: str | None, **s
     """Show events in order: those after SEQUENCE, or else the newest.
 
     --jsonl and --otel export them: from the first event on, unless --after or --limit says otherwise. In the traces a
-    span is a lease, a wait, an attempt at a task or a commit; a commit is part of the trace of its lease.
+    span is a run, an item of it, an attempt at a task, a lease, a wait or a commit; a commit is part of the trace of
+    its lease, and an attempt of that of its run.
     """
     if follow + as_lines + (otel is not None) > 1:
         raise UsageError(

@@ -32,10 +32,10 @@ _WIDTH: Final = 18
 def command(given: Given, since: int, until: int | None) -> int:
     """Reconstruct every state from the log, and check that the recorded decisions come out the same.
 
-    Decisions on leases, values and tasks are made again by the same code, from the state before them; of commits it is
-    checked that the author held the named leases, and that no one else held the changed regions. Refused commits are
-    not decided again, since the log does not have the files. Without --to the last state is compared with the stored
-    one. Exit code 1, and the first difference, if anything differs: the log or the state was changed.
+    Decisions on leases, values, tasks and runs are made again by the same code, from the state before them; of commits
+    it is checked that the author held the named leases, and that no one else held the changed regions. Refused commits
+    are not decided again, since the log does not have the files. Without --to the last state is compared with the
+    stored one. Exit code 1, and the first difference, if anything differs: the log or the state was changed.
     """
     with opened(given) as place:
         found = place.hold.replay(since=since, until=until)

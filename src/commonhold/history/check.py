@@ -5,6 +5,7 @@ from typing import Final
 
 from commonhold.history.answers import Difference, ReplayAnswer
 from commonhold.history.replay import Replayed, replay
+from commonhold.kernel.errors import Code, InputError, UsageError
 from commonhold.kernel.events import Recorded
 from commonhold.kernel.hash_chain import Link, broken_at
 from commonhold.kernel.ports import Reader, TaskReader
@@ -19,9 +20,13 @@ NEWEST: Final = 2**63 - 1
 def check_log(place: WorktreeState, since: int, until: int | None) -> ReplayAnswer:
     """Replay the log of `place` up to the event `until` (None: all), and check the events from `since` on.
 
-    If all events are replayed, the last state is compared with the tables, in the same view of the store.
+    If all events are replayed, the last state is compared with the tables, in the same view of the store. Raises
+    UsageError for a range that is the wrong way round, and InputError `EVENT_UNKNOWN` for one beyond the newest event.
     """
+    if until is not None and since > until:
+        raise UsageError(Code.USAGE, f"the range from {since} to {until} is empty", hint=f"--from {until} --to {since}")
     with place.store.read() as reader:
+        _check_range(reader.next_sequence - 1, since, until)
         log = tuple(_pages(reader, NEWEST if until is None else until))
         found = replay(log, since, is_shared=place.is_shared)
         if found.difference is None:
@@ -29,6 +34,17 @@ def check_log(place: WorktreeState, since: int, until: int | None) -> ReplayAnsw
         if until is None and found.difference is None:
             found.difference = _stored_difference(reader, found.state)
     return _answer(found, is_stored=until is None)
+
+
+def _check_range(newest: int, since: int, until: int | None) -> None:
+    for number in (since, until or 0):
+        if number > newest:
+            raise InputError(
+                Code.EVENT_UNKNOWN,
+                f"the log has no event {number}: the newest is {newest}",
+                hint="`commonhold log` shows the newest events with their numbers",
+                fields={"newest": newest},
+            )
 
 
 def _answer(found: Replayed, *, is_stored: bool) -> ReplayAnswer:
@@ -77,6 +93,11 @@ _TABLES: Final[Mapping[str, tuple[Callable[[State], object], Callable[[Reader, S
     "partial work": (lambda state: state.works, lambda reader, _: {each.lease_id: each for each in reader.works()}),
     "debts": (lambda state: state.debts, lambda reader, _: {each.place: each for each in reader.debts()}),
     "tasks": (lambda state: state.tasks, lambda reader, _: {each.id: each for each in reader.tasks()}),
+    "runs": (lambda state: state.runs, lambda reader, _: {each.id: each for each in reader.runs()}),
+    "items of runs": (
+        lambda state: state.run_items,
+        lambda reader, state: {(run, each.task_id): each for run in state.runs for each in reader.run_items(run)},
+    ),
     "values": (lambda state: state.values, lambda reader, state: {key: reader.value(key) for key in state.values}),
 }
 
@@ -91,4 +112,4 @@ def _stored_difference(reader: Reader, state: State) -> Difference | None:
 
 
 def _text(rows: object) -> str:
-    return ", ".join(sorted(rows)) if isinstance(rows, dict) else str(rows)
+    return ", ".join(sorted(map(str, rows))) if isinstance(rows, dict) else str(rows)

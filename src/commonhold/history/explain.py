@@ -23,6 +23,7 @@ from commonhold.kernel.events import (
 )
 from commonhold.kernel.keys import Key, canonical
 from commonhold.kernel.ports import LeaseView
+from commonhold.kernel.run import ItemMoved, RunMoved, RunPlanned, RunStarted
 from commonhold.kernel.task import Move, TaskAdded, TaskMoved
 from commonhold.kernel.values import MAX_NUMBER
 from commonhold.reads.reading import RegionReader
@@ -32,6 +33,7 @@ MOST_EXAMINED: Final = 20_000
 """How many events before the newest, or before the one in question, are examined."""
 MOST_STEPS: Final = 50
 TASK: Final = "task:"
+RUN: Final = "run:"
 _LEASE: Final = re.compile(r"lease-[0-9A-Za-z-]+")
 _SIGNS: Final = (LeaseRenewed, WaiterSeen)
 _STARTS: Final = (Move.CLAIM, Move.HAND_OVER)
@@ -46,7 +48,7 @@ class Explain:
         self._reading = reading
 
     def explain(self, what: str) -> Account:
-        """Return the account of an event (its number), a lease (its id), a task (`task:ID`), or a key in any form.
+        """Return the account of an event (its number), a lease (its id), a task or run (`task:ID`, `run:ID`), or a key.
 
         Raises InputError `EVENT_UNKNOWN` if no event has that number or is about that lease, `TASK_UNKNOWN`, and those
         of keys.
@@ -63,6 +65,9 @@ class Explain:
             raise InputError(
                 Code.TASK_UNKNOWN, f"no event is about the task {task_id!r}", hint="see `commonhold task list --all`"
             )
+        run_id = what.removeprefix(RUN)
+        if what.startswith(RUN) and (found := [each for each in ledger.events if _run_of(each) == run_id]):
+            return _account("run", run_id, found, ledger)
         key = self._reading.locate(what)
         return _account("region", str(key), list(_about_key(ledger, key)), ledger)
 
@@ -136,6 +141,9 @@ def _about_task(ledger: Ledger, task_id: str) -> Iterator[Recorded]:
         elif isinstance(event, Committed | CommitRefused):
             if holder and (event.holder == holder or event.holder.startswith(f"{holder}/")):
                 yield each
+        elif isinstance(event, ItemMoved):
+            if event.task_id == task_id:
+                yield each
         elif not isinstance(event, (*_SIGNS, LeaseGranted, LeaseClaimed, LeaseReleased)) and touches(
             ledger.keys_of(event), (key,)
         ):
@@ -151,6 +159,16 @@ def _about_key(ledger: Ledger, key: Key) -> Iterator[Recorded]:
 def _task_of(recorded: Recorded) -> str:
     event = recorded.event
     return event.task.id if isinstance(event, TaskAdded) else getattr(event, "task_id", "")
+
+
+def _run_of(recorded: Recorded) -> str:
+    match recorded.event:
+        case RunStarted(run=run):
+            return run.id
+        case RunPlanned(run_id=run_id) | RunMoved(run_id=run_id) | ItemMoved(run_id=run_id):
+            return run_id
+        case _:
+            return ""
 
 
 def _no_event(why: str) -> InputError:

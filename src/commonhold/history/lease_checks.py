@@ -5,7 +5,7 @@ An event does not contain its command, but enough of it: the command is derived 
 end is not recorded count as live: the end of a lease that concerns a decision is always recorded before it.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -54,26 +54,54 @@ def decided_again(state: State, recorded: Recorded) -> tuple[Event, ...] | None:
     return derive(state, recorded, recorded.event) if derive else None
 
 
-def end_is_due(state: State, recorded: Recorded) -> bool | None:
-    """Whether the lease or place in line whose end by time is recorded had come to it; None for other events."""
+def end_is_due(state: State, events: Sequence[Recorded]) -> bool | None:
+    """Whether the lease or place in line whose end by time is recorded had come to it; None for other events.
+
+    `events` are those from the one in question on.
+    """
+    recorded = events[0]
     match recorded.event:
         case LeaseExpired(lease_id=lease_id, deadline=deadline):
-            return state.leases[lease_id].deadline == deadline and _is_due(deadline, recorded)
+            return state.leases[lease_id].deadline == deadline and is_due(deadline, recorded, epoch_of(events))
         case WaiterLeft(lease_id=lease_id, why=Leaving.TIMED_OUT):
-            return _is_due(state.waiters[lease_id].deadline, recorded)
+            return is_due(state.waiters[lease_id].deadline, recorded, epoch_of(events))
         case _:
             return None
 
 
-def _is_due(deadline: Deadline, recorded: Recorded) -> bool:
-    return deadline.wall <= recorded.at + CLOCK_SKEW_SECONDS
+def is_due(deadline: Deadline, recorded: Recorded, epoch: str) -> bool:
+    """Whether a deadline had passed when the event was recorded, in `epoch`: after a reboot all earlier ones have."""
+    return deadline.wall <= recorded.at + CLOCK_SKEW_SECONDS or epoch not in ("", deadline.epoch)
 
 
-def table_of(state: State, epoch: str, sequence: int, *, but: str = "") -> LeaseTable:
-    """Return all leases and places in line, which do not end; the one with the id `but` keeps its deadline."""
+def epoch_of(events: Iterable[Recorded]) -> str:
+    """Return the epoch of the first deadline that one of these events sets; empty if none does."""
+    for each in events:
+        match each.event:
+            case LeaseGranted(lease=claim) | LeaseQueued(waiter=claim):
+                return claim.deadline.epoch
+            case LeaseRenewed(deadline=deadline) | LeaseClaimed(deadline=deadline) | WaiterSeen(deadline=deadline):
+                return deadline.epoch
+            case _:
+                pass
+    return ""
+
+
+def instant_of(state: State, recorded: Recorded, event: LeaseGranted | LeaseRenewed) -> Now:
+    """Return the instant of the decision that gave a lease its deadline."""
+    if isinstance(event, LeaseRenewed):
+        return _instant(event.deadline, event.ttl_seconds or state.leases[event.lease_id].ttl_seconds, recorded)
+    lease, waiter = event.lease, state.waiters.get(event.lease.id)
+    return _instant(
+        lease.deadline, lease.ttl_seconds if lease.is_claimed or not waiter else waiter.patience_seconds, recorded
+    )
+
+
+def table_of(state: State, epoch: str, sequence: int, *, but: Collection[str] = ()) -> LeaseTable:
+    """Return all leases and places in line, which do not end; those whose ids are in `but` keep their deadlines."""
 
     def lasting(claim: Lease | Waiter) -> Deadline:
-        return claim.deadline if claim.id == but else Deadline(epoch, FOREVER, claim.deadline.wall)
+        return claim.deadline if claim.id in but else Deadline(epoch, FOREVER, claim.deadline.wall)
 
     return LeaseTable(
         tuple(replace(each, deadline=lasting(each)) for each in state.leases.values()),
@@ -88,10 +116,10 @@ def _again(
     command: commands.Command[Any],
     now: Now | None = None,
     *,
-    but: str = "",
+    but: Collection[str] = (),
     values: tuple[Value, ...] = (),
 ) -> tuple[Event, ...]:
-    """Decide on a command in that state; the lease or place in line `but` keeps its deadline."""
+    """Decide on a command in that state; the leases and places in line `but` keep their deadlines."""
     now = now or Now(_NOT_NAMED, 0.0, recorded.at)
     named = getattr(command, "lease_id", "")
     table = table_of(state, now.epoch, recorded.sequence, but=but)
@@ -124,11 +152,9 @@ def _acquire(claim: Lease | Waiter) -> commands.Acquire:
 
 def _granted(state: State, recorded: Recorded, event: LeaseGranted) -> tuple[Event, ...]:
     lease, waiter = event.lease, state.waiters.get(event.lease.id)
+    now = instant_of(state, recorded, event)
     if waiter is None:
-        now = _instant(lease.deadline, lease.ttl_seconds, recorded)
         return _again(state, recorded, _acquire(lease), now)[:1]
-    seconds = lease.ttl_seconds if lease.is_claimed else waiter.patience_seconds
-    now = _instant(lease.deadline, seconds, recorded)
     # Waiters are served when a lease ends: so one that concerns no key ends just before.
     ended = replace(lease, id="", holder=_NOT_NAMED, keys=(_ELSEWHERE,), deadline=Deadline("", 0.0, 0.0))
     table = table_of(state, now.epoch, recorded.sequence - 1)
@@ -151,18 +177,16 @@ def _queued(state: State, recorded: Recorded, event: LeaseQueued) -> tuple[Event
 
 
 def _renewed(state: State, recorded: Recorded, event: LeaseRenewed) -> tuple[Event, ...]:
-    lease = state.leases[event.lease_id]
-    seconds = event.ttl_seconds or lease.ttl_seconds
-    now = _instant(event.deadline, seconds, recorded)
+    now = instant_of(state, recorded, event)
     if event.ttl_seconds is not None:
-        return _again(state, recorded, commands.Renew(event.lease_id, event.holder, seconds), now)
-    return _again(state, recorded, commands.Heartbeat(event.holder), now, but=lease.id)
+        return _again(state, recorded, commands.Renew(event.lease_id, event.holder, event.ttl_seconds), now)
+    return _again(state, recorded, commands.Heartbeat(event.holder), now, but=(event.lease_id,))
 
 
 def _seen(state: State, recorded: Recorded, event: WaiterSeen) -> tuple[Event, ...]:
     waiter = state.waiters[event.lease_id]
     now = _instant(event.deadline, waiter.patience_seconds, recorded)
-    return _again(state, recorded, _acquire(waiter), now, but=waiter.id)
+    return _again(state, recorded, _acquire(waiter), now, but=(waiter.id,))
 
 
 def _claimed(state: State, recorded: Recorded, event: LeaseClaimed) -> tuple[Event, ...]:

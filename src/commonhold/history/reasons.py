@@ -26,6 +26,7 @@ from commonhold.kernel.events import (
 from commonhold.kernel.keys import canonical
 from commonhold.kernel.lease import Conflict
 from commonhold.kernel.refusals import Refusal
+from commonhold.kernel.run import ItemMoved, RunMove, RunMoved, RunStarted
 from commonhold.kernel.task import Move, TaskMoved
 from commonhold.kernel.texts import duration, listed, quoted, short_name
 from commonhold.kernel.write_slots import path_of_slot, shown_key
@@ -211,6 +212,27 @@ def _moved(_: Recorded, event: TaskMoved, ledger: Ledger) -> Iterator[str]:
         yield f"Its result: the commits in events {listed([str(each) for each in event.result.admitted], _MOST)}."
 
 
+def _coordinated(_: Recorded, event: RunStarted | RunMoved, __: Ledger) -> Iterator[str]:
+    if isinstance(event, RunMoved) and event.note:
+        yield f"The note says {quoted(event.note)}."
+    if isinstance(event, RunStarted) or event.move is RunMove.RESUME:
+        yield f"It coordinates the run by the lease {event.lease_id} with the fence {event.fence}."
+
+
+def _stepped(_: Recorded, event: ItemMoved, __: Ledger) -> Iterator[str]:
+    if event.note:
+        yield f"The note says {quoted(event.note)}."
+    if event.locks and event.locks.why:
+        yield f"Its lock plan is {event.locks.locking.value}: {event.locks.why}."
+    outcome = event.outcome
+    if outcome and outcome.code:
+        yield f"The refusal was {outcome.code}{f': {outcome.why}' if outcome.why else ''}."
+    if outcome and outcome.admitted:
+        count = len(outcome.admitted)
+        numbers = listed([str(each) for each in outcome.admitted], _MOST)
+        yield f"Its commit is the event {numbers}." if count == 1 else f"Its commits are the events {numbers}."
+
+
 _REASONS: Final[Mapping[type[Event], Callable[[Recorded, Any, Ledger], Iterator[str]]]] = {
     LeaseGranted: _granted,
     LeaseDenied: _denied,
@@ -225,4 +247,7 @@ _REASONS: Final[Mapping[type[Event], Callable[[Recorded, Any, Ledger], Iterator[
     CommitRefused: _refused,
     CommitUndone: _undone,
     TaskMoved: _moved,
+    RunStarted: _coordinated,
+    RunMoved: _coordinated,
+    ItemMoved: _stepped,
 }

@@ -1,7 +1,7 @@
 """PURE: reconstruct every state from the log, and check that the recorded decisions come out the same.
 
 Three things are checked. The log is whole: its numbers follow each other, and each event fits the state before it.
-Decisions on leases, values and tasks are made again, wherever their commands can be derived from the events. Of
+Decisions on leases, values, tasks and runs are made again, wherever their commands can be derived from the events. Of
 commits, whose content the log does not have, the authorisation is checked: named leases were held by the author, and
 no other session held a changed region.
 """
@@ -9,11 +9,12 @@ no other session held a changed region.
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import Final
 
 import msgspec
 
-from commonhold.history import lease_checks, task_checks
+from commonhold.history import lease_checks, run_checks, task_checks
 from commonhold.history.answers import Difference
 from commonhold.history.ledger import ENDS
 from commonhold.kernel.changeset import LeaseLost, LeaseRef, authorise
@@ -58,30 +59,47 @@ def replay(log: Sequence[Recorded], since: int = 0, *, is_shared: bool = False) 
     `is_shared`: leases are in another log, so that the authorisation of commits cannot be checked here.
     """
     done = Replayed()
-    covered, is_begun = 0, False
+    covered, begin = 0, _begin(log, since)
     ended: dict[str, Ended] = {}
     for index, recorded in enumerate(log):
         if gap := _gap(done.state, log, index):
             done.difference = gap
             return done
         try:
-            # The events of one decision are checked together: so the check begins with a decision.
-            is_begun = is_begun or (recorded.sequence >= since and (not index or log[index - 1].at != recorded.at))
-            if is_begun and not covered:
+            if index >= begin and not covered:
                 covered, done.difference = _checked(done.state, _ahead(log, index), None if is_shared else ended)
             if done.difference is not None:
                 return done
-            if is_begun:
+            if index >= begin:
                 _count(done, recorded, is_checked=covered > 0)
                 covered = max(0, covered - 1)
             if isinstance(recorded.event, ENDS):
                 ended[recorded.event.lease_id] = (recorded.at, done.state.leases[recorded.event.lease_id])
             done.state = apply(done.state, recorded)
         except KeyError as fault:
-            why = f"the event does not fit the state before it: {fault.args[0]!r} is not there"
+            why = f"the event does not fit the state before it: {_missing(fault)}"
             done.difference = Difference(recorded.sequence, why, _json(recorded.event))
             return done
     return done
+
+
+def _begin(log: Sequence[Recorded], since: int) -> int:
+    """Return the place of the first event from `since` on, or of the first one that its decision recorded.
+
+    The events of one decision are checked together.
+    """
+    place = next((index for index, each in enumerate(log) if each.sequence >= since), len(log))
+    while 0 < place < len(log) and log[place - 1].at == log[place].at:
+        place -= 1
+    return place
+
+
+def _missing(fault: KeyError) -> str:
+    match fault.args[0]:
+        case (StrEnum() as before, StrEnum() as move):
+            return f"there is no transition {move.value!r} from the state {before.value!r}"
+        case name:
+            return f"{name!r} is not there"
 
 
 def _count(done: Replayed, recorded: Recorded, *, is_checked: bool) -> None:
@@ -119,19 +137,27 @@ def _checked(state: State, log: Sequence[Recorded], ended: Mapping[str, Ended] |
     if isinstance(event, DebtWaived):
         is_open = place_of_debt(event.worktree, event.key) in state.debts
         return 1, None if is_open else Difference(recorded.sequence, "there is no such debt", _json(event))
-    is_due = lease_checks.end_is_due(state, recorded)
+    is_due = lease_checks.end_is_due(state, log)
     if is_due is not None:
         why = "it ended before its deadline, or its deadline is another"
         return 1, None if is_due else Difference(recorded.sequence, why, _json(event))
     try:
-        again = task_checks.decided_again(state, log)
-        if again is None:
-            again = lease_checks.decided_again(state, recorded)
+        return _again(state, log)
     except InputError as fault:
         return 0, Difference(recorded.sequence, f"the decision cannot be made again: {fault.message}", _json(event))
+
+
+def _again(state: State, log: Sequence[Recorded]) -> tuple[int, Difference | None]:
+    """Make the decision again that recorded the first event, as far as it can be derived, and compare its events."""
+    again, is_of_run = run_checks.decided_again(state, log), run_checks.is_of_run(log[0].event)
+    if again is not None or is_of_run:
+        found = _compared(log, again or ())
+        if found[1] is None or is_of_run:
+            return found
+    again = task_checks.decided_again(state, log)
     if again is None:
-        return 0, None
-    return _compared(log, again)
+        again = lease_checks.decided_again(state, log[0])
+    return (0, None) if again is None else _compared(log, again)
 
 
 def _compared(log: Sequence[Recorded], again: Sequence[Event]) -> tuple[int, Difference | None]:

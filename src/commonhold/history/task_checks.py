@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from commonhold.history.lease_checks import CLOCK_SKEW_SECONDS, table_of
+from commonhold.history.lease_checks import epoch_of, is_due, table_of
 from commonhold.kernel.clock import Now
 from commonhold.kernel.events import Event, LeaseBroken, LeaseGranted, LeaseReleased, Recorded
 from commonhold.kernel.projection import State
@@ -67,7 +67,7 @@ def _derived(state: State, events: Sequence[Recorded]) -> _Derived | None:
         case TaskMoved() as moved:
             record = state.tasks[moved.task_id]
             if record.state is TaskState.CLAIMED and moved.move in (Move.RETURN, Move.EXHAUST):
-                return _Derived(commands.SettleTasks(_NOT_NAMED), now, 1, _ended(state, record, first.at))
+                return _Derived(commands.SettleTasks(_NOT_NAMED), now, 1, _ended(state, record, events))
             command = _ALONE[moved.move](record, moved, first.at)
             if moved.reserved_until is not None:
                 now = Now(moved.reserved_until.epoch, moved.reserved_until.ticks - _until(moved, first.at), first.at)
@@ -112,10 +112,10 @@ def _ending(record: TaskRecord, moved: TaskMoved) -> commands.TaskCommand:
             return commands.FailTask(moved.holder, record.id, record.fence, moved.note.partition(_LAST)[0])
 
 
-def _ended(state: State, record: TaskRecord, at: float) -> str:
-    """Return the id of the lease of a claim, if its deadline had passed by then."""
+def _ended(state: State, record: TaskRecord, events: Sequence[Recorded]) -> str:
+    """Return the id of the lease of a claim, if its deadline had passed by the first of `events`."""
     lease = state.leases.get(record.lease_id)
-    return record.lease_id if lease is None or lease.deadline.wall <= at + CLOCK_SKEW_SECONDS else ""
+    return record.lease_id if lease is None or is_due(lease.deadline, events[0], epoch_of(events)) else ""
 
 
 def _result(record: TaskRecord) -> str:

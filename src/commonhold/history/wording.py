@@ -30,6 +30,7 @@ from commonhold.kernel.events import (
     holder_of,
 )
 from commonhold.kernel.keys import canonical, contains
+from commonhold.kernel.run import ItemMoved, ItemStep, RunMove, RunMoved, RunPlanned, RunStarted
 from commonhold.kernel.task import Move, TaskAdded, TaskMoved
 from commonhold.kernel.texts import duration, listed, quoted, short_name
 from commonhold.kernel.write_slots import shown_key
@@ -146,6 +147,7 @@ _MOVED: Final = {
     Move.CLAIM: "claimed the task {task}",
     Move.HAND_OVER: "handed the task {task} over to {to}",
     Move.RETURN: "returned the task {task} to the queue",
+    Move.GIVE_BACK: "gave the task {task} back, and the attempt does not count",
     Move.EXHAUST: "ended the last attempt at the task {task}, which failed",
     Move.FINISH: "finished the task {task}",
     Move.LAND: "found that the task {task} has landed",
@@ -159,6 +161,41 @@ _MOVED: Final = {
 def _moved(event: TaskMoved, _: Ledger) -> str:
     words = _MOVED[event.move].format(task=event.task_id, to=short_name(event.to) if event.to else "")
     return f"{words} (attempt {event.attempt})"
+
+
+_RUN_MOVED: Final = {
+    RunMove.RESUME: "resumed the run",
+    RunMove.STOP: "stopped the run",
+    RunMove.COMPLETE: "completed the run",
+    RunMove.FAIL: "found no way on for the run",
+    RunMove.CANCEL: "cancelled the run",
+}
+_STEPPED: Final = {
+    ItemStep.TAKE: "gave {task} to {session}",
+    ItemStep.PROPOSE: "kept the candidate for {task}",
+    ItemStep.REFUSE: "recorded that the candidate for {task} was refused",
+    ItemStep.REPLAN: "made a new lock plan for {task}",
+    ItemStep.WRITE: "recorded that the candidate for {task} was written",
+    ItemStep.ACCEPT: "accepted the change for {task}",
+    ItemStep.REJECT: "rejected the change for {task}",
+    ItemStep.GIVE_BACK: "gave {task} back, and the attempt does not count",
+    ItemStep.FAIL: "ended an attempt at {task}, which failed",
+    ItemStep.EXHAUST: "ended the last attempt at {task}, which failed",
+    ItemStep.LAND: "found that {task} has landed",
+    ItemStep.CANCEL: "found that {task} was cancelled",
+    ItemStep.REOPEN: "found that {task} is open again",
+}
+
+
+def _planned(event: RunPlanned, _: Ledger) -> str:
+    count = len(event.tasks)
+    items = f"{count} item{'' if count == 1 else 's'}"
+    return f"added {items} to the run {event.run_id}{': ' if count else ''}{listed(event.tasks, _MOST_KEYS)}"
+
+
+def _stepped(event: ItemMoved, _: Ledger) -> str:
+    words = _STEPPED[event.step].format(task=event.task_id, session=short_name(event.session) if event.session else "")
+    return f"{words} (run {event.run_id}, round {event.round})"
 
 
 _WORDS: Final[Mapping[type[Event], Callable[[Any, Ledger], str]]] = {
@@ -184,4 +221,8 @@ _WORDS: Final[Mapping[type[Event], Callable[[Any, Ledger], str]]] = {
     StateReset: lambda *_: "took a state that had lost events into use again, by force",
     TaskAdded: lambda event, _: f"added the task {event.task.id}: {quoted(event.task.title)}",
     TaskMoved: _moved,
+    RunStarted: lambda event, _: f"began the run {event.run.id}{for_(event.run.goal)}",
+    RunPlanned: _planned,
+    RunMoved: lambda event, _: f"{_RUN_MOVED[event.move]} {event.run_id}",
+    ItemMoved: _stepped,
 }

@@ -13,6 +13,7 @@ from commonhold.kernel.events import (
     LeaseReleased,
     LeaseRenewed,
     Leaving,
+    Recorded,
     ValuePut,
     WaiterLeft,
     WaiterSeen,
@@ -20,7 +21,7 @@ from commonhold.kernel.events import (
 from commonhold.kernel.keys import canonical
 from commonhold.kernel.lease import Claims, Lease, Waiter, divides_otherwise, shares_slots, stands_against
 from commonhold.kernel.partial_work import PartialWork
-from commonhold.kernel.projection import Change, changed_lease
+from commonhold.kernel.projection import Change, State, apply, changed_lease
 from commonhold.kernel.values import Value, result_key
 from commonhold.kernel.write_slots import is_for_slots
 
@@ -48,6 +49,15 @@ class LeaseTable:
     values: tuple[Value, ...] = ()
     lost: Lease | None = None
     work: PartialWork | None = None
+
+
+def advanced(table: LeaseTable, events: Iterable[Event], at: float) -> LeaseTable:
+    """Return the leases and places in line after `events`, which a decision on `table` made at the Unix time `at`."""
+    state = State(table.next_sequence - 1, {each.id: each for each in table.leases}, {e.id: e for e in table.waiters})
+    for event in events:
+        state = apply(state, Recorded(state.sequence + 1, at, event))
+    waiters = tuple(state.waiters.values())
+    return replace(table, leases=tuple(state.leases.values()), waiters=waiters, next_sequence=state.sequence + 1)
 
 
 class Turn:

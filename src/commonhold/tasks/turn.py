@@ -6,6 +6,7 @@ from commonhold.kernel import commands as leases
 from commonhold.kernel.clock import Now
 from commonhold.kernel.errors import Code, InputError
 from commonhold.kernel.events import Event
+from commonhold.kernel.lease_table import advanced
 from commonhold.kernel.task import Move, Task, TaskAdded, TaskMoved, TaskRecord, TaskState, added_record, moved_record
 from commonhold.leases.decide import decide as decide_lease
 from commonhold.tasks.board import Board, claim_of
@@ -20,6 +21,7 @@ class TaskTurn:
         self.events: list[Event] = []
         self.tasks = dict(board.tasks)
         self._leases = board.leases
+        self._first_sequence = board.leases.next_sequence
         self._live = {lease.id: lease for lease in board.leases.leases if lease.is_live(now)}
 
     @property
@@ -30,7 +32,7 @@ class TaskTurn:
     @property
     def next_sequence(self) -> int:
         """The number that the next event will have."""
-        return self._leases.next_sequence + len(self.events)
+        return self._first_sequence + len(self.events)
 
     def named(self, task_id: str) -> TaskRecord:
         """Return a task by its id. Raises InputError `TASK_UNKNOWN`."""
@@ -82,6 +84,8 @@ class TaskTurn:
         """Decide on a lease; its events follow those so far, so that its fence is the number of its event."""
         table = replace(self._leases, next_sequence=self.next_sequence)
         decision = decide_lease(table, command, self.now)
+        # The next decision of this turn must not end or renew the same leases again.
+        self._leases = advanced(table, decision.events, self.now.wall)
         self.events += decision.events
         return decision.outcome
 

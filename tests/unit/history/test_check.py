@@ -9,6 +9,7 @@ from tests.fakes import CountingIds, FakeClock
 
 from commonhold.api.service import Service
 from commonhold.history.check import BROKEN
+from commonhold.kernel.errors import CommonholdError
 from commonhold.kernel.task import Task
 from commonhold.stores.sqlite.connect import connect
 from commonhold.stores.sqlite.store import DATABASE, SqliteStore
@@ -38,6 +39,17 @@ def test_an_untouched_state_is_the_same(ann: Service) -> None:
     answer = ann.replay()
     assert (answer.outcome, answer.is_stored, answer.last) == ("same", True, 3)
     assert answer.events == answer.checked == {"lease_granted": 1, "value_put": 1, "task_added": 1}
+
+
+@pytest.mark.parametrize(
+    ("since", "until", "code"),
+    [(4, None, "EVENT_UNKNOWN"), (0, 4, "EVENT_UNKNOWN"), (2, 9, "EVENT_UNKNOWN"), (3, 2, "USAGE")],
+)
+def test_a_range_that_is_not_there_is_an_error(ann: Service, since: int, until: int | None, code: str) -> None:
+    with pytest.raises(CommonholdError) as fault:
+        ann.replay(since=since, until=until)
+    assert fault.value.code == code
+    assert (ann.replay(since=3).last, ann.replay(since=2, until=3).last) == (3, 3)
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from tests.unit.history.shop import SOURCE, Shop
 
 from commonhold.kernel.changeset import Changeset, Edit, Op
 from commonhold.kernel.errors import Code, InputError
+from commonhold.kernel.run import RunMove
 from commonhold.kernel.task import Task
 
 
@@ -137,3 +138,23 @@ def test_what_the_log_does_not_know_is_an_error(shop: Shop, what: str, code: Cod
     with pytest.raises(InputError) as caught:
         shop.explain(what)
     assert caught.value.code is code
+
+
+def test_a_run_has_its_transitions_and_the_steps_of_its_items(shop: Shop) -> None:
+    boss = shop.session("boss")
+    run = boss.start_run(Task("price", "price"), goal="round to cents").runs[0].run
+    boss.take_item(run.id, fence=run.fence)
+    boss.end_run(run.id, RunMove.STOP, fence=run.fence, note="Ctrl-C")
+    account = shop.explain(f"run:{run.id}")
+    assert (account.subject, account.name) == ("run", run.id)
+    assert [each.text for each in account.steps] == [
+        f'boss began the run {run.id} for "round to cents".',
+        f"boss added 1 item to the run {run.id}: price.",
+        f"boss gave price to editor:{run.id}.price (run {run.id}, round 1).",
+        f"boss gave price back, and the attempt does not count (run {run.id}, round 1).",
+        f"boss stopped the run {run.id}.",
+    ]
+    assert account.steps[-1].reasons == ('The note says "Ctrl-C".',)
+    of_task = shop.explain("task:price")
+    assert [each.kind for each in of_task.steps].count("item_moved") == 2
+    assert f"editor:{run.id}.price gave the task price back" in " ".join(each.text for each in of_task.steps)

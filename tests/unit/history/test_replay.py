@@ -31,7 +31,21 @@ from commonhold.kernel.events import (
     WorkReviewed,
 )
 from commonhold.kernel.modes import Mode
+from commonhold.kernel.run import (
+    CandidateOutcome,
+    EditCandidate,
+    ItemMoved,
+    ItemRecord,
+    ItemStep,
+    LockPlan,
+    Role,
+    RunMove,
+    RunMoved,
+    RunPlanned,
+    RunStarted,
+)
 from commonhold.kernel.task import Move, Task, TaskAdded, TaskMoved
+from commonhold.runs.commands import Post
 from commonhold.tasks.answers import TaskAction
 
 WAIT = 100.0
@@ -128,7 +142,47 @@ def commits(shop: Shop) -> None:
     ben.commit(Changeset((Edit(Op.CREATE_FILE, "b.txt", text="b"),)))
 
 
-STORIES = (leases, circle, values, tasks, commits)
+def runs(shop: Shop) -> None:
+    """Begin, plan, stop, resume and fail runs; their items are proposed, refused, written, given back and accepted."""
+    boss, other = map(shop.session, ("boss", "other"))
+    boss.add_tasks(Task("one", "1"))
+    run = boss.start_run(Task("one", "1"), goal="a goal").runs[0].run
+    boss.plan_run(run.id, Task("two", "2", most_attempts=1), Task("three", "3", needs=("one",)), fence=run.fence)
+
+    def take() -> ItemRecord:
+        item = boss.take_item(run.id, fence=run.fence).item
+        assert item is not None
+        return item.item
+
+    def post(item: ItemRecord, step: ItemStep, **rest: Any) -> ItemRecord:
+        made = boss.post(run.id, Post(item.task_id, step, item.last, Role.EDITOR, **rest), fence=run.fence).item
+        assert made is not None
+        return made.item
+
+    item = post(take(), ItemStep.PROPOSE, candidate=EditCandidate(1, "{}"))
+    shop.session(item.session).acquire("a.py#f", "x:1")
+    item = post(item, ItemStep.REFUSE, outcome=CandidateOutcome("REGION_CHANGED", "it has changed"))
+    item = post(item, ItemStep.REPLAN, locks=LockPlan(keys=("file:a.py#f",), why="others have changed it"))
+    take()
+    shop.clock.advance(5)
+    boss.end_run(run.id, RunMove.STOP, fence=run.fence, note="Ctrl-C")
+    run = other.resume_run(run.id, ttl_seconds=60).runs[0].run
+    other.take_item(run.id, fence=run.fence, ttl_seconds=3000)
+    shop.clock.advance(100)
+    run = boss.resume_run(run.id).runs[0].run
+    item = take()
+    shop.session(item.session).acquire("x:2")
+    written = post(item, ItemStep.WRITE, outcome=CandidateOutcome(admitted=(1,)))
+    post(written, ItemStep.ACCEPT, note="its checks passed")
+    post(take(), ItemStep.FAIL, note="too hard (attempt one)")
+    post(take(), ItemStep.GIVE_BACK, note="not now")
+    boss.end_run(run.id, RunMove.FAIL, fence=run.fence, note="some items cannot go on")
+    boss.change_task("two", TaskAction.REOPEN, note="again")
+    run = boss.resume_run(run.id).runs[0].run
+    other.end_run(run.id, RunMove.CANCEL, note="not wanted")
+
+
+STORIES = (leases, circle, values, tasks, commits, runs)
 
 
 def log_of(shop: Shop, story: Callable[[Shop], None]) -> tuple[Recorded, ...]:
@@ -155,6 +209,7 @@ def test_the_decisions_of_these_kinds_are_made_again(shop: Shop) -> None:
     checked = {kind for kind, name in KIND_OF.items() if found.checked[name] == found.events[name] > 0}
     assert checked >= {LeaseQueued, LeaseReleased, LeaseRenewed, LeaseBroken, LeaseHandedOver, ReleaseAsked, WaiterSeen}
     assert checked >= {LeaseGranted, LeaseExpired, ValuePut, WorkReviewed, TaskAdded, TaskMoved, Committed}
+    assert checked >= {RunStarted, RunPlanned, RunMoved, ItemMoved}
     assert found.checked["lease_denied"]
     assert not found.checked["commit_refused"]
 
@@ -187,6 +242,14 @@ MUTANTS: tuple[tuple[Callable[[Shop], None], type[Event], Callable[[Any], Event]
     (tasks, TaskAdded, lambda event: other(event, task=replace(event.task, needs=("none",)))),
     (tasks, TaskMoved, lambda event: other(event, attempt=event.attempt + 1)),
     (tasks, TaskMoved, lambda event: other(event, task_id="none")),
+    (runs, RunStarted, lambda event: other(event, run=replace(event.run, id="r99"))),
+    (runs, RunStarted, lambda event: other(event, fence=event.fence + 1)),
+    (runs, RunPlanned, lambda event: other(event, tasks=("none",))),
+    (runs, RunMoved, lambda event: other(event, holder="eve")),
+    (runs, RunMoved, lambda event: other(event, run_id="none")),
+    (runs, ItemMoved, lambda event: other(event, round=event.round + 1)),
+    (runs, ItemMoved, lambda event: other(event, holder="eve")),
+    (runs, ItemMoved, lambda event: other(event, session="eve")),
     (commits, Committed, lambda event: other(event, holder="eve")),
     (commits, Committed, lambda event: other(event, leases=("lease-none",))),
 )

@@ -7,6 +7,7 @@ from typing import Any
 from tests.unit.history.shop import Shop
 
 from commonhold.history.traces import traces
+from commonhold.kernel.run import RunMove
 from commonhold.kernel.task import Task
 
 
@@ -81,3 +82,23 @@ def test_the_same_log_gives_the_same_spans(shop: Shop) -> None:
     shop.session("ann").acquire("x:1")
     assert spans_of(shop) == spans_of(shop)
     assert traces((), "1.0")["resourceSpans"][0]["scopeSpans"][0]["spans"] == []
+
+
+def test_an_attempt_is_a_child_of_its_item_and_an_item_of_its_run(shop: Shop) -> None:
+    boss = shop.session("boss")
+    run = boss.start_run(Task("price", "price")).runs[0].run
+    taken = boss.take_item(run.id, fence=run.fence).item
+    assert taken is not None
+    shop.clock.advance(2)
+    boss.end_run(run.id, RunMove.FAIL, fence=run.fence)
+    by_name = {each["name"]: each for each in spans_of(shop)}
+    of_run, of_item, of_task = (by_name[name] for name in (f"run {run.id}", "item price", "task price"))
+    of_claim = by_name["lease task:price"]
+    assert "parentSpanId" not in of_run
+    children = [(of_item, of_run), (of_task, of_item), (of_claim, of_task)]
+    assert all(child["parentSpanId"] == parent["spanId"] for child, parent in children)
+    assert len({each["traceId"] for each in (of_run, of_item, of_task, of_claim)}) == 1
+    assert [each["name"] for each in of_run["events"]] == ["run_planned", "run_moved"]
+    assert [of_run["status"]["code"], of_task["status"]["code"]] == [2, 1]
+    assert [attribute(each, "open") for each in (of_run, of_item, of_task)] == [False, True, False]
+    assert of_run["endTimeUnixNano"] == "2000000000"

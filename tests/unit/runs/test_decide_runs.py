@@ -5,7 +5,7 @@ from tests.unit.runs.blackboard import Board
 from tests.unit.tasks.table import TTL, kind, task
 
 from commonhold.kernel.errors import InputError
-from commonhold.kernel.events import LeaseBroken
+from commonhold.kernel.events import LeaseBroken, LeaseExpired
 from commonhold.kernel.refusals import Refusal
 from commonhold.kernel.run import (
     ITEM_TRANSITIONS,
@@ -313,3 +313,17 @@ def test_messages_to_roles_are_kept_with_the_item() -> None:
     message = RoleMessage(Role.EDITOR, "keep the old name as well", Role.VALIDATOR)
     item = board.post(board.write(board.take()), ItemStep.REJECT, "renamed", messages=(message,))
     assert board.take().messages == item.messages == (message,)
+
+
+def test_a_decision_that_ends_several_leases_ends_and_renews_no_other_twice() -> None:
+    board = Board()
+    board.start(task("a"), ttl=9 * TTL)
+    item = board.take(ttl=9 * TTL)
+    theirs = board.lease("stranger", "file:c.py#h")
+    board.seconds = TTL * 0.6
+    board.lease(item.session, A)
+    board.lease(item.session, B)
+    board.seconds = TTL * 1.2
+    board.post(item, ItemStep.FAIL, "too hard")
+    assert [each.lease_id for each in board.log if isinstance(each, LeaseExpired)] == [theirs]
+    assert [each.holder for each in board.state.leases.values()] == ["boss"]
