@@ -661,8 +661,8 @@ class Service:
         """Reconstruct the states of the log, and check that the decisions from `since` to `until` come out the same.
 
         `.difference` is the first one that does not, or the first event that does not fit the state before it. Without
-        `until` the last state is compared with the stored one, too. Raises InputError `EVENT_UNKNOWN` for a range beyond
-        the newest event.
+        `until` the last state is compared with the stored one, too. Raises InputError `EVENT_UNKNOWN` for a range that
+        the log does not have.
         """
         # Loaded here: it is only for people.
         from commonhold.history.check import check_log  # noqa: PLC0415

@@ -175,6 +175,10 @@ def test_the_log_goes_on_after_its_last_event() -> None:
         "event": {"holder": "ann", "lease_id": "l1"},
     }
     assert shape("log", (), Page(cursor="5")) == {"items": [], "next": "5"}
+    assert shape("log", ()) == {"items": [], "next": "0"}
+    for query in ("after=20", "cursor=20", "after=20&limit=3"):
+        page = http_calls.read(ROUTES["log"], {}, query, b"", "").page
+        assert shape("log", (), page) == {"items": [], "next": "20"}
 
 
 def test_a_secret_in_an_event_is_masked_and_its_form_stays() -> None:

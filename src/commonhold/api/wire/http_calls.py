@@ -160,7 +160,7 @@ def _page(given: dict[str, Any], known: calls.Method) -> Page:
             _check("after" not in given, "cursor and after are the same: give one")
             given["after"] = cursor
         given |= {} if limit is None else {LIMIT: limit}
-        return Page(count, cursor)
+        return Page(count, given.get("after"))
     place = _number(CURSOR, cursor) if cursor is not None and order == "fence" else cursor
     return Page(count, place)
 
@@ -207,7 +207,7 @@ def answered(route: Route, answer: Any, page: Page) -> Body:  # noqa: ANN401 - e
 def _listed(answer: tuple[Any, ...], order: str | None, page: Page) -> dict[str, Any]:
     items: Sequence[Any] = [event_shape(each) if hasattr(each, "event") else each for each in answer]
     if order == "sequence":
-        return {"items": items, "next": str(answer[-1].sequence) if answer else page.cursor}
+        return {"items": items, "next": str(answer[-1].sequence) if answer else page.cursor or "0"}
     if order is None:
         return {"items": items, "next": None}
     items = sorted(answer, key=lambda each: getattr(each, order))

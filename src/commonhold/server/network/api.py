@@ -55,9 +55,13 @@ class _Request:
 class Api:
     """The operations of one working tree, as ASGI."""
 
-    def __init__(self, open_channel: OpenChannel) -> None:
-        """Call the service through channels from `open_channel`."""
+    def __init__(self, open_channel: OpenChannel, check_cursor: Callable[[int], None]) -> None:
+        """Call the service through channels from `open_channel`.
+
+        `check_cursor` raises InputError `CURSOR_UNKNOWN` for a place beyond the end of the log.
+        """
         self._open_channel = open_channel
+        self._check_cursor = check_cursor
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send, access: Access) -> None:
         """Answer a request below PREFIX with this access."""
@@ -96,6 +100,8 @@ class Api:
         if route.operation == "acquire":
             _bound(read.named)
             cancel.release = partial(self._call, request.agent, "release", (read.named["ticket"],), {})
+        if route.operation == "log" and read.named.get("lease_id") is None and (after := read.named.get("after")):
+            self._check_cursor(after)
         answer = self._call(request.agent, route.operation, read.arguments, read.named)
         body = http_calls.answered(route, answer, read.page)
         if body.etag and body.etag in _header_list(scope, b"if-none-match"):

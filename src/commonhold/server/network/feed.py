@@ -76,8 +76,8 @@ class Feed:
         return max(self._newest, self._newest_durable())
 
     def check(self, cursor: int) -> None:
-        """Raise InputError `CURSOR_UNKNOWN` for a cursor after the newest event."""
-        if cursor > self.newest:
+        """Raise InputError `CURSOR_UNKNOWN` for a cursor after the newest event, durable or not; may read the log."""
+        if cursor > self.newest and not self._read(cursor - 1, 1):
             raise InputError(
                 Code.CURSOR_UNKNOWN,
                 f"the log ends at the event {self.newest}, before the cursor {cursor}",

@@ -63,9 +63,9 @@ class Interface:
     def __init__(self, open_channel: OpenChannel, facts: Facts) -> None:
         """Call the service through channels from `open_channel`; `facts` are those of the daemon."""
         self._open_channel = Channels(open_channel)
-        self._api = Api(self._open_channel)
         self._facts = facts
         self._feed = Feed(self._read_log, facts.newest_event)
+        self._api = Api(self._open_channel, self._feed.check)
         self._streams = Streams(self._feed)
         self._under_way: Counter[str] = Counter()
 

@@ -10,6 +10,7 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final
 from urllib.parse import parse_qs
 
@@ -22,6 +23,7 @@ from commonhold.server.network.api import not_ready
 from commonhold.server.network.errors import body_of_error
 from commonhold.server.network.feed import Feed, Frame
 from commonhold.server.network.gate import SUBPROTOCOL, invalid
+from commonhold.server.threads import beside
 
 CHECK_SECONDS: Final = 5.0
 """How often a stream looks whether its token is still valid, and shows a client without new events that it lives."""
@@ -93,7 +95,7 @@ class Streams:
 
     async def sse(self, scope: Scope, receive: Receive, send: Send, access: Access) -> None:
         """Answer with a stream of server-sent events. Raises CommonholdError before it begins."""
-        cursor = self._begun(scope)
+        cursor = await self._begun(scope)
         async with self._watching(scope, receive, send) as put:
             await put({"type": "http.response.start", "status": 200, "headers": _HEADERS})
 
@@ -122,7 +124,7 @@ class Streams:
 
     async def websocket(self, scope: Scope, receive: Receive, send: Send, access: Access) -> None:
         """Serve a WebSocket. Raises CommonholdError before it is accepted."""
-        cursor = self._begun(scope)
+        cursor = await self._begun(scope)
         async with self._watching(scope, receive, send) as put:
             await receive()  # the wish to connect
             subprotocol = SUBPROTOCOL if SUBPROTOCOL in scope.get("subprotocols", ()) else None
@@ -161,7 +163,7 @@ class Streams:
             fault = refused
         await end(fault)
 
-    def _begun(self, scope: Scope) -> int:
+    async def _begun(self, scope: Scope) -> int:
         """Return the cursor that a stream begins after: the one that was asked for, or the newest event."""
         if self._feed.is_closed:
             raise not_ready()
@@ -182,7 +184,7 @@ class Streams:
                 f"{text!a} is no cursor",
                 hint="give the sequence of an event, or 0 for all events: /api/v1/events?after=0",
             )
-        self._feed.check(int(text))
+        await beside(partial(self._feed.check, int(text)))
         return int(text)
 
     def _hello(self, cursor: int) -> dict[str, int]:

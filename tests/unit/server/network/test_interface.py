@@ -55,12 +55,14 @@ def interface(service: Service, why_not_ready: str = "") -> Interface:
     return Interface(service.open, Facts(lambda: 0, lambda: why_not_ready, dict, CallCounts()))
 
 
-async def asked(app: App, path: str, method: str = "GET", **headers: str) -> tuple[int, Any, Mapping[str, str]]:
+async def asked(
+    app: App, path: str, method: str = "GET", query: bytes = b"", **headers: str
+) -> tuple[int, Any, Mapping[str, str]]:
     """The status, the body and the headers of an answer."""
     sent: list[MutableMapping[str, Any]] = []
     named = {"host": "127.0.0.1", **headers}
     pairs = [(name.encode(), value.encode()) for name, value in named.items()]
-    scope = {"type": "http", "method": method, "path": path, "raw_path": path.encode(), "query_string": b""}
+    scope = {"type": "http", "method": method, "path": path, "raw_path": path.encode(), "query_string": query}
 
     async def receive() -> MutableMapping[str, Any]:
         if any(each["type"] == "http.response.body" for each in sent):
@@ -156,3 +158,16 @@ def test_readiness_says_why_not(gate: Gate, why: str, status: int) -> None:
 def test_the_owner_needs_no_token() -> None:
     status, _, _ = asyncio.run(asked(interface(Service()).private, "/api/v1/status"))
     assert status == 200
+
+
+def test_a_page_after_the_newest_event_is_refused_as_a_stream_is() -> None:
+    class WithLog(Service):
+        def call(self, name: str, arguments: Sequence[Any], named: Mapping[str, Any]) -> object:
+            super().call(name, arguments, named)
+            return ()
+
+    app = interface(WithLog()).private
+    for query, status in ((b"after=1", 410), (b"cursor=1", 410), (b"after=0", 200), (b"after=1&lease_id=lease-1", 200)):
+        found, body, _ = asyncio.run(asked(app, "/api/v1/events", query=query))
+        assert found == status
+        assert body.get("code", "") == ("CURSOR_UNKNOWN" if status == 410 else "")

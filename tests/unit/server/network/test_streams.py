@@ -201,6 +201,18 @@ def test_a_cursor_that_is_none_is_refused_with_the_reason(query: str, code: Code
     play(story)
 
 
+def test_a_cursor_of_an_event_that_is_not_durable_yet_is_known() -> None:
+    async def story() -> None:
+        log = Log(10)
+        log.durable = 8
+        feed = log.feed()
+        feed.check(10)
+        with pytest.raises(CommonholdError):
+            feed.check(11)
+
+    play(story)
+
+
 def test_a_watcher_that_takes_nothing_is_cut_off_and_holds_nobody_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(streams, "SLOW_SECONDS", 0.2)
 
