@@ -94,7 +94,21 @@ class Method:
     def split(self, given: msgspec.Struct) -> tuple[Sequence[Any], dict[str, Any]]:
         """Return the positional and the named arguments among decoded parameters."""
         named = {name: value for name in self.fields if (value := getattr(given, name)) is not msgspec.UNSET}
-        return named.pop(self.rest, ()) if self.rest else (), named
+        if self.rest is None:
+            return (), named
+        rest = named.pop(self.rest, ())
+        # Beside positional arguments, the parameters before them can only be given by position.
+        return [*(named.pop(name) for name in self.leading), *rest], named
+
+    def named(self, arguments: Sequence[Any]) -> dict[str, Any]:
+        """Return positional arguments by name."""
+        given = dict(zip(self.leading, arguments, strict=False))
+        return given | {self.rest: arguments[len(self.leading) :]} if self.rest else given
+
+    @property
+    def leading(self) -> tuple[str, ...]:
+        """Return the names of the parameters before the one that takes many."""
+        return self.fields[: self.fields.index(self.rest)] if self.rest else self.fields
 
     def answer(self, raw: msgspec.Raw) -> Any:  # noqa: ANN401 - each method has its own
         """The answer back."""
@@ -159,7 +173,7 @@ def encode_request(number: int, name: str, arguments: Sequence[Any], named: Mapp
     """The frame of a call with these arguments. Raises InputError `TEXT_INVALID` for a text that is not UTF-8."""
     parameters = dict(named)
     if arguments:
-        parameters |= _positional(name, arguments)
+        parameters |= method(name).named(arguments)
     try:
         return _framed(_encoder.encode((number, name, parameters, correlation.current())))
     except UnicodeEncodeError as fault:
@@ -168,11 +182,6 @@ def encode_request(number: int, name: str, arguments: Sequence[Any], named: Mapp
             f"what {name} was given holds {fault.object[fault.start : fault.end]!a}, which is not valid UTF-8",
             hint="give texts and names in UTF-8; bytes that are no text go into `data`",
         ) from fault
-
-
-def _positional(name: str, arguments: Sequence[Any]) -> dict[str, Any]:
-    known = method(name)
-    return {known.rest: arguments} if known.rest else dict(zip(known.fields, arguments, strict=False))
 
 
 def encode_hello(hello: Hello) -> bytes:

@@ -80,7 +80,7 @@ def asked(route: Route, arguments: Sequence[Any], named: Mapping[str, Any]) -> A
     known = calls.described(route.operation)
     given = {name: value for name, value in named.items() if value is not None or route.has_body}
     if arguments:
-        given |= {known.rest: arguments} if known.rest else dict(zip(known.fields, arguments, strict=False))
+        given |= known.named(arguments)
     try:
         path = route.filled(given)
         rest = {name: value for name, value in given.items() if name not in route.parameters}

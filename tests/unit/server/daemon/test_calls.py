@@ -14,6 +14,7 @@ from commonhold.kernel.changeset import Changeset, Edit, LeaseRef, Op, Read
 from commonhold.kernel.errors import Code, CommonholdError, InputError, InternalError, StoreError, UsageError
 from commonhold.kernel.events import LeaseReleased, Recorded, ValuePut
 from commonhold.kernel.modes import Mode
+from commonhold.kernel.task import Task
 from commonhold.kernel.values import Value, Version
 
 EDIT = Edit(Op.REPLACE, "a.py#f", "0" * 64, "x\n", mode="755", span=1, data=b"\0\xff")
@@ -29,6 +30,7 @@ CALLS: list[tuple[str, tuple[Any, ...], dict[str, Any]]] = [
     ("record_read", ("a.py", "a.py#f"), {}),
     ("last_read", ("a.py", "a.py#f"), {}),
     ("news", (), {}),
+    ("plan_run", ("r1", Task("a", "title"), Task("b", "title")), {"fence": 7}),
 ]
 
 
