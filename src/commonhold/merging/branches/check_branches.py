@@ -56,7 +56,7 @@ class Checked:
 
     `unmerged` are the files that cannot be merged, `findings` the failures, or possible ones, of both sides together.
     `tests` are the tests that the changes affect, and `run` is their result. `is_contained`: one side contains all of
-    the other.
+    the other; otherwise `state` is the merged state.
     """
 
     outcome: Outcome
@@ -67,6 +67,7 @@ class Checked:
     tests: tuple[ImpactedTest, ...] = ()
     run: TestRun | None = None
     is_contained: bool = False
+    state: MergedState | None = None
 
 
 def check_branches(
@@ -84,7 +85,7 @@ def check_branches(
     minded = tuple(each for each in found if _is_minded(each, wish.policies))
     checked = Checked(_outcome(state.unmerged, minded, None), meeting, state.unmerged, found, notices, tests)
     run = _tried(state, checked, wish) if checked.outcome != "refused" else None
-    return replace(checked, outcome=_outcome(state.unmerged, minded, run), run=run)
+    return replace(checked, outcome=_outcome(state.unmerged, minded, run), run=run, state=state)
 
 
 def _found(sides: Sides, meeting: Meeting, wish: CheckWish) -> tuple[tuple[Finding, ...], tuple[str, ...]]:

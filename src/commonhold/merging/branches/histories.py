@@ -81,6 +81,14 @@ class BothChanged:
         """Return the existing versions: base, ours, theirs."""
         return tuple(blob for blob in (self.base, self.ours, self.theirs) if blob is not None)
 
+    @property
+    def mode(self) -> str:
+        """Return the permission bits of the merged file: those of the side that changed them."""
+        if self.merged is not None:
+            return self.merged.mode
+        is_theirs = self.base is not None and self.ours.mode == self.base.mode
+        return self.theirs.mode if is_theirs else self.ours.mode
+
 
 @dataclass(frozen=True, slots=True)
 class Blocked:

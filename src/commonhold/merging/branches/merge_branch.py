@@ -209,7 +209,7 @@ class _BranchMerging:
         )
 
     def _settled(self, files: Sequence[FileMerge]) -> dict[str, Settled]:
-        modes = {file.path: _mode(file) for file in self.lines.files}
+        modes = {file.path: file.mode for file in self.lines.files}
         return {each.path: Settled(each.source, modes[each.path]) for each in files if each.source is not None}
 
 
@@ -245,11 +245,3 @@ def _why_not(made: BranchMerge) -> str:
     if made.met and made.trial is None:
         return "one side relies, in one file, on code that the other changed in another file"
     return made.trial.why if isinstance(made.trial, Failed) else ""
-
-
-def _mode(file: BothChanged) -> str:
-    """Return the permission bits of the merged file: those of the side that changed them."""
-    if file.merged is not None:
-        return file.merged.mode
-    is_theirs = file.base is not None and file.ours.mode == file.base.mode
-    return file.theirs.mode if is_theirs else file.ours.mode

@@ -1,7 +1,7 @@
 """The result of merging two sides: a tree, the files with a merge of their own, and the files without one."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from commonhold.merging.branches.histories import BothChanged, Meeting, Revisions
@@ -33,7 +33,8 @@ class Doubt:
 class MergedState:
     """The state with both sides' changes: `tree`, its `settled` files replaced; neither has the files `left_out`.
 
-    `texts` has the merged bytes of the files that both sides changed, except for those left out.
+    `texts` has the merged bytes of the files that both sides changed, except for those left out; `modes` their
+    permission bits.
     """
 
     tree: str
@@ -41,6 +42,7 @@ class MergedState:
     texts: Mapping[str, bytes]
     unmerged: tuple[Unmerged, ...] = ()
     doubts: tuple[Doubt, ...] = ()
+    modes: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def left_out(self) -> frozenset[str]:
@@ -62,6 +64,7 @@ def merged_state(revisions: Revisions, meeting: Meeting, merge: Merge) -> Merged
             *(Unmerged(each.path, each.why, each.spots) for each in judged if each.text is None),
         ),
         tuple(Doubt(each.path, spot) for each in judged if each.text is not None for spot in each.spots),
+        {file.path: file.mode for file in lines.files},
     )
 
 
