@@ -75,7 +75,7 @@ class GitHistory:
         listed = self._git.ask(*words, *commits).decode("utf-8", "replace").split("\0")
         # Git lists a commit that is named twice only once.
         told = dict(zip(dict.fromkeys(commits), listed, strict=False))
-        return [_one_line(told.get(commit, "")) for commit in commits]
+        return [one_line(told.get(commit, "")) for commit in commits]
 
     def _branch(self, name: str) -> str:
         full = self._git.line("rev-parse", "--symbolic-full-name", "--end-of-options", name) or ""
@@ -138,8 +138,8 @@ class GitHistory:
         return apply_merge.stand(self._git, self._git_dir, meeting, settled, conflicts, message)
 
 
-def _one_line(text: str) -> str:
-    """The subject of a commit as it may stand at a marker, in a terminal and in a file."""
+def one_line(text: str) -> str:
+    """Return the subject of a commit as it may stand at a marker, in a terminal and in a file."""
     plain = "".join(char if unicodedata.category(char)[0] != "C" else " " for char in text).strip()
     return plain if len(plain) <= _LONGEST_INTENT else plain[: _LONGEST_INTENT - 1] + "…"
 
