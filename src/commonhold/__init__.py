@@ -40,6 +40,17 @@ if TYPE_CHECKING:
     )
     from commonhold.kernel.changeset import Changeset, Edit, LeaseRef, Op, Read
     from commonhold.kernel.clock import Deadline
+    from commonhold.kernel.entry import (
+        Entry,
+        EntryAdded,
+        EntryMove,
+        EntryMoved,
+        EntryRecord,
+        EntryState,
+        Fault,
+        RepairConflict,
+        RepairPacket,
+    )
     from commonhold.kernel.errors import (
         Code,
         CommonholdError,
@@ -108,6 +119,8 @@ if TYPE_CHECKING:
     )
     from commonhold.kernel.task import Attempt, Move, Result, Task, TaskAdded, TaskMoved, TaskRecord, TaskState
     from commonhold.kernel.values import Value, Version
+    from commonhold.landing.answers import EntryAnswer, EntryView, QueueView
+    from commonhold.landing.commands import EntryStep
     from commonhold.runs.answers import ItemView, RunAnswer, RunView
     from commonhold.runs.commands import Post
     from commonhold.tasks.answers import TaskAction, TaskAnswer, TaskView
@@ -140,7 +153,17 @@ __all__ = [
     "DebtWaived",
     "Edit",
     "EditCandidate",
+    "Entry",
+    "EntryAdded",
+    "EntryAnswer",
+    "EntryMove",
+    "EntryMoved",
+    "EntryRecord",
+    "EntryState",
+    "EntryStep",
+    "EntryView",
     "Event",
+    "Fault",
     "FileChange",
     "Held",
     "InputError",
@@ -182,6 +205,7 @@ __all__ = [
     "Post",
     "Problem",
     "PutAnswer",
+    "QueueView",
     "Read",
     "Recorded",
     "Refusal",
@@ -193,6 +217,8 @@ __all__ = [
     "RegionText",
     "ReleaseAsked",
     "Repair",
+    "RepairConflict",
+    "RepairPacket",
     "RepairRegion",
     "RequiredEdit",
     "Resolver",
@@ -263,6 +289,8 @@ _HOMES = {
     "commonhold.kernel.changeset": "Changeset Edit LeaseRef Op Read",
     "commonhold.kernel.clock": "Deadline",
     "commonhold.kernel.obligations": "Debt",
+    "commonhold.kernel.entry": "Entry EntryAdded EntryMove EntryMoved EntryRecord EntryState Fault RepairConflict"
+    " RepairPacket",
     "commonhold.kernel.errors": "Code CommonholdError InputError InternalError RefusedError StoreError UsageError",
     "commonhold.kernel.events": "CommitRefused Committed CommitUndone ContractChange DebtWaived Event FileChange"
     " LeaseBroken LeaseClaimed LeaseDenied LeaseExpired LeaseGranted LeaseHandedOver LeaseQueued LeaseReleased"
@@ -279,6 +307,8 @@ _HOMES = {
     "commonhold.kernel.values": "Value Version",
     "commonhold.code.regions.discover": "discover",
     "commonhold.code.regions.region": "Problem Region RegionMap",
+    "commonhold.landing.answers": "EntryAnswer EntryView QueueView",
+    "commonhold.landing.commands": "EntryStep",
     "commonhold.runs.answers": "ItemView RunAnswer RunView",
     "commonhold.runs.commands": "Post",
     "commonhold.tasks.board": "Collision Condition",

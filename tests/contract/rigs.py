@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from commonhold.kernel.ports import Registry
+from commonhold.landing.queue import EntryQueue
 from commonhold.leases.registry import TableRegistry
 from commonhold.runs.queue import RunQueue
 from commonhold.stores.memory.store import MemoryStore
@@ -22,7 +23,7 @@ class MemoryRig:
     store: MemoryStore = field(default_factory=MemoryStore)
     clock: FakeClock = field(default_factory=FakeClock)
 
-    def registry(self) -> Registry:
+    def registry(self) -> TableRegistry:
         return TableRegistry(self.store, self.clock)
 
     def queue(self) -> TaskQueue:
@@ -30,6 +31,9 @@ class MemoryRig:
 
     def runs(self) -> RunQueue:
         return RunQueue(self.store, self.clock)
+
+    def entries(self) -> EntryQueue:
+        return EntryQueue(self.store, self.clock)
 
     def advance(self, seconds: float) -> None:
         self.clock.advance(seconds)
@@ -46,7 +50,7 @@ class SqliteRig:
     clock: FakeClock = field(default_factory=FakeClock)
     stores: list[SqliteStore] = field(default_factory=list)
 
-    def registry(self) -> Registry:
+    def registry(self) -> TableRegistry:
         self.stores.append(SqliteStore(self.folder, synchronous="OFF"))
         return TableRegistry(self.stores[-1], self.clock)
 
@@ -57,6 +61,10 @@ class SqliteRig:
     def runs(self) -> RunQueue:
         self.stores.append(SqliteStore(self.folder, synchronous="OFF"))
         return RunQueue(self.stores[-1], self.clock)
+
+    def entries(self) -> EntryQueue:
+        self.stores.append(SqliteStore(self.folder, synchronous="OFF"))
+        return EntryQueue(self.stores[-1], self.clock)
 
     def advance(self, seconds: float) -> None:
         self.clock.advance(seconds)
@@ -112,6 +120,14 @@ class PostgresTaskRig:
     def runs(self) -> RunQueue:
         self.tables.append(open_postgres(self.url, self.namespace, skew=lambda: self.skew))
         return RunQueue(self.tables[-1], self.tables[-1])
+
+    def entries(self) -> EntryQueue:
+        self.tables.append(open_postgres(self.url, self.namespace, skew=lambda: self.skew))
+        return EntryQueue(self.tables[-1], self.tables[-1])
+
+    def registry(self) -> TableRegistry:
+        self.tables.append(open_postgres(self.url, self.namespace, skew=lambda: self.skew))
+        return TableRegistry(self.tables[-1], self.tables[-1])
 
     def advance(self, seconds: float) -> None:
         self.skew += seconds

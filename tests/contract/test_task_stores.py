@@ -9,6 +9,8 @@ import pytest
 from tests.contract.rigs import MemoryRig, PostgresTaskRig, SqliteRig
 from tests.services.postgres_server import Database
 
+from commonhold.landing.queue import EntryQueue
+from commonhold.leases.registry import TableRegistry
 from commonhold.runs.queue import RunQueue
 from commonhold.stores.sqlite.mirror import MirroredStore
 from commonhold.tasks.queue import TaskQueue
@@ -29,6 +31,12 @@ class MirroredRig:
 
     def runs(self) -> RunQueue:
         return RunQueue(self.store, self.clock)
+
+    def entries(self) -> EntryQueue:
+        return EntryQueue(self.store, self.clock)
+
+    def registry(self) -> TableRegistry:
+        return TableRegistry(self.store, self.clock)
 
     def advance(self, seconds: float) -> None:
         self.clock.advance(seconds)

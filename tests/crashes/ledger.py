@@ -57,6 +57,7 @@ def tables(session: SqliteSession) -> Mapping[str, Mapping[Any, Any]]:
         "run_items": {
             (item.run_id, item.task_id): item for run in session.runs() for item in session.run_items(run.id)
         },
+        "entries": {record.id: record for record in session.entries()},
     }
 
 

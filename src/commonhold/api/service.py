@@ -426,6 +426,61 @@ class Service:
         """
         return self._uses.runs.list(ids, is_all=all_states)
 
+    @Operation(once=True, command="queue add", route="POST /entries")
+    def enqueue(
+        self,
+        branch: str,
+        *,
+        onto: str = "",
+        task: str = "",
+        session: str = "",
+        checks: Sequence[str] = (),
+        priority: int = 0,
+        again: bool = False,
+        request_id: str | None = None,
+    ) -> terms.EntryAnswer:
+        """Add the present commit of a branch to the merge queue, or replace the older one with which it waits there.
+
+        It lands on `onto`; without it on the target of its `task`, else on main or master. The task must be done with
+        just this commit. `session` is the id of the session that made the change, `checks` are commands that the
+        combined tree must pass. Refused: a commit that was returned before (`ENTRY_RETURNED`, with its repair packet),
+        unless it is to be tried `again`; a task that is not done with it. Raises InputError `REVISION_UNKNOWN`,
+        `TASK_UNKNOWN`, `REPOSITORY_PLAIN`.
+        """
+        # Loaded here, as the types of answers.
+        from commonhold.kernel.entry import Entry  # noqa: PLC0415
+
+        wish = Entry("", branch, "", onto, "", task, session, "", tuple(checks), priority)
+        return self._uses.entries.add(self.holder, wish, request_id, again=again)
+
+    @Operation(once=True, command="queue remove", route="POST /entries/{entry}/remove")
+    def remove_entry(self, entry: str, *, note: str = "", request_id: str | None = None) -> terms.EntryAnswer:
+        """Take an entry out of the merge queue; its branch and its task stay as they are.
+
+        Refused: one that has landed, was returned, or is landing (`ENTRY_CHANGED`). Raises InputError `ENTRY_UNKNOWN`.
+        """
+        return self._uses.entries.remove(self.holder, entry, note, request_id)
+
+    @Operation(once=True)
+    def post_entries(
+        self, onto: str, *steps: terms.EntryStep, fence: int, request_id: str | None = None
+    ) -> terms.EntryAnswer:
+        """Post steps of entries of the ref `onto`, all or none, as the runner of its queue.
+
+        `fence` is that of the runner's lease on `queue:ONTO`. Refused: a runner that was replaced (`QUEUE_TAKEN`), an
+        entry that has moved on (`ENTRY_CHANGED`). An entry that lands lands its task, one that is refused returns it.
+        """
+        return self._uses.entries.post(self.holder, onto, steps, fence, request_id)
+
+    @Operation(command="queue list", route="GET /entries")
+    def entries(self, *ids: str, onto: str = "", all_states: bool = False) -> terms.EntryAnswer:
+        """Return the entries of the merge queue that have not ended, or those with these ids, and the state of queues.
+
+        `onto`: only those that land on this branch. `all_states`: those that have landed or were returned, too. Raises
+        InputError `ENTRY_UNKNOWN`, `REVISION_UNKNOWN`.
+        """
+        return self._uses.entries.list(ids, onto, is_all=all_states)
+
     def _ttl(self, seconds: float | None) -> float:
         return self._uses.options.ttl_seconds if seconds is None else seconds
 

@@ -39,6 +39,8 @@ if TYPE_CHECKING:
     from commonhold.kernel.task import Task as Task
     from commonhold.kernel.values import Value as Value
     from commonhold.kernel.values import Version as Version
+    from commonhold.landing.answers import EntryAnswer as EntryAnswer
+    from commonhold.landing.commands import EntryStep as EntryStep
     from commonhold.leases.acquire_options import AcquireOptions as AcquireOptions
     from commonhold.runs.answers import RunAnswer as RunAnswer
     from commonhold.runs.commands import Post as Post
@@ -62,6 +64,8 @@ _HOMES: Final = {
     "commonhold.kernel.run": "RunMove TokenUsage",
     "commonhold.kernel.task": "Task",
     "commonhold.kernel.values": "Value Version",
+    "commonhold.landing.answers": "EntryAnswer",
+    "commonhold.landing.commands": "EntryStep",
     "commonhold.leases.acquire_options": "AcquireOptions",
     "commonhold.runs.answers": "RunAnswer",
     "commonhold.runs.commands": "Post",

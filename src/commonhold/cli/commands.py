@@ -51,6 +51,7 @@ GROUPS: Final[Mapping[str, Mapping[str, str]]] = {
     "Merge, and look ahead": {
         "merge": "Merge a branch: each file is proven or tested, or refused with the reason.",
         "check": "Tell whether two branches would break each other.",
+        "queue": "Land finished branches in tested batches: add, list, run; predict which conflict.",
         "impact": "Show what depends on a function, step by step, as a tree or a picture.",
         "callers": "List the uses of a function or class, in any file.",
         "contract": "Show the contract of a region: signatures, bases, members.",

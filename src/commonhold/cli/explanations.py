@@ -96,6 +96,9 @@ ERRORS: Final[Mapping[Code, Explanation]] = {
         "Fix the field that the message names; docs/tasks.md shows the form.",
     ),
     Code.RUN_UNKNOWN: E("There is no run of that name.", "`commonhold run list --all` shows every run."),
+    Code.ENTRY_UNKNOWN: E(
+        "The merge queue has no entry of that name.", "`commonhold queue list --all` shows every entry."
+    ),
     Code.ROLE_FAILED: E(
         "The command of a role (such as a planner) failed, took too long, or printed something else than its JSON.",
         "Fix the command as the message says; docs/runs.md shows the requests and the answers.",
@@ -338,6 +341,19 @@ REFUSALS: Final[Mapping[Refusal, Explanation]] = {
     Refusal.RUN_ENDED: E(
         "The run has ended, so nothing in it can be done any more.",
         "Start another: `commonhold run PLAN`; `commonhold run list --all` shows how each has ended.",
+    ),
+    Refusal.QUEUE_TAKEN: E(
+        "Another process runs the merge queue of this branch, or the lease of this one has ended.",
+        "Nothing is lost: the other goes on. `commonhold queue list` says who runs it; start one with `queue run`.",
+    ),
+    Refusal.ENTRY_CHANGED: E(
+        "The entry of the merge queue is not in the state that the call was made for: it landed, or was returned.",
+        "Look at it: `commonhold queue show ENTRY`.",
+    ),
+    Refusal.ENTRY_RETURNED: E(
+        "The queue has refused this commit before, and the branch has no newer one.",
+        "Read its repair packet (`commonhold queue show ENTRY`), commit a repair, add the branch again; if something"
+        " else was the reason, try the same commit with --again.",
     ),
     Refusal.NO_TASK: E(
         "No task is free for this session: the answer says what each open one waits for.",

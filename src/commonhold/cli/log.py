@@ -7,13 +7,14 @@ from typing import Any, Final, TypedDict, Unpack
 import click
 
 from commonhold.api.wire import event_shapes
-from commonhold.cli import run_words
+from commonhold.cli import queue_words, run_words
 from commonhold.cli.command import Command
 from commonhold.cli.common_options import Given, common
 from commonhold.cli.describe import innermost, quoted, short, stamp, who
 from commonhold.cli.log_export import Asked, export, send_lines
 from commonhold.cli.opening import Place, opened
 from commonhold.cli.output import answer, flush, say, shown, some
+from commonhold.kernel.entry import EntryAdded, EntryMoved
 from commonhold.kernel.errors import Code, UsageError
 from commonhold.kernel.events import (
     KIND_OF,
@@ -214,6 +215,8 @@ _STORIES: Final[Mapping[type[Event], Callable[[Any], str]]] = {
     RunPlanned: run_words.planned,
     RunMoved: run_words.run_moved,
     ItemMoved: run_words.item_moved,
+    EntryAdded: queue_words.added,
+    EntryMoved: queue_words.moved,
 }
 _MORE: Final[Mapping[type[Event], Callable[[Any], str]]] = {
     LeaseBroken: lambda event: f" by {who(event.by)}{quoted(event.reason)}",

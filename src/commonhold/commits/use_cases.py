@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from commonhold.commits.cross_file_admission import Insight
     from commonhold.commits.plan_sources import PlansOf
     from commonhold.kernel.ports import Revisions
+    from commonhold.landing.service import Entries
     from commonhold.runs.service import Runs
     from commonhold.tasks.service import Tasks
 
@@ -93,6 +94,7 @@ class UseCases:
         self.waivers = Waivers(store, clock, self.reading)
         self._tasks: Tasks | None = None
         self._runs: Runs | None = None
+        self._entries: Entries | None = None
         self.maintenance = Maintenance(self.place, options.retention_seconds)
 
     @property
@@ -113,6 +115,15 @@ class UseCases:
 
             self._runs = Runs(self.place, self.tasks, self.ids)
         return self._runs
+
+    @property
+    def entries(self) -> Entries:
+        """The merge queue, loaded with the first call that concerns it."""
+        if self._entries is None:
+            from commonhold.landing.service import Entries  # noqa: PLC0415 - most sessions land nothing
+
+            self._entries = Entries(self.place, self.surroundings.revisions())
+        return self._entries
 
     def _tree(self, place: str) -> RegionReader | None:
         """Return a reader of a working tree: if machines share the leases, of this one only."""

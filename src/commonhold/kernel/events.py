@@ -5,6 +5,7 @@ from enum import StrEnum
 from typing import Final
 
 from commonhold.kernel.clock import Deadline
+from commonhold.kernel.entry import EntryAdded, EntryMoved
 from commonhold.kernel.lease import Base, Conflict, Lease, Waiter, Wish
 from commonhold.kernel.modes import Mode
 from commonhold.kernel.obligations import Debt
@@ -291,6 +292,8 @@ Event = (
     | RunPlanned
     | RunMoved
     | ItemMoved
+    | EntryAdded
+    | EntryMoved
 )
 
 KINDS: Final[dict[str, type[Event]]] = {
@@ -320,6 +323,8 @@ KINDS: Final[dict[str, type[Event]]] = {
     "run_planned": RunPlanned,
     "run_moved": RunMoved,
     "item_moved": ItemMoved,
+    "entry_added": EntryAdded,
+    "entry_moved": EntryMoved,
 }
 KIND_OF: Final = {cls: kind for kind, cls in KINDS.items()}
 

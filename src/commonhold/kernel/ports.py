@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 if TYPE_CHECKING:
     from commonhold.kernel.clock import Now
     from commonhold.kernel.commands import Command
+    from commonhold.kernel.entry import EntryRecord
     from commonhold.kernel.events import Committed, Event, Recorded
     from commonhold.kernel.hash_chain import Link
     from commonhold.kernel.keys import Key, Spec
@@ -199,7 +200,7 @@ class LeaseTables(Protocol):
 
 
 class TaskReader(LeaseReader, Protocol):
-    """One consistent view of tasks, runs and leases."""
+    """One consistent view of tasks, runs, entries of the merge queue, and leases."""
 
     def tasks(self) -> tuple[TaskRecord, ...]:
         """Return all tasks, in the order in which they were added."""
@@ -225,13 +226,21 @@ class TaskReader(LeaseReader, Protocol):
         """Return the items of a run, in the order of its plan."""
         ...
 
+    def entries(self) -> tuple[EntryRecord, ...]:
+        """Return all entries of the merge queue, in the order in which they were added."""
+        ...
+
+    def entries_in_question(self, names: Sequence[str]) -> tuple[EntryRecord, ...]:
+        """Return the entries that are not final, and those whose id or commit is one of `names`, in that order."""
+        ...
+
 
 class TaskWriter(TaskReader, LeaseWriter, Protocol):
-    """A transaction on tasks, runs and leases."""
+    """A transaction on tasks, runs, entries of the merge queue, and leases."""
 
 
 class TaskTables(LeaseTables, Protocol):
-    """Storage of leases, of the tasks that are claimed by them, and of runs."""
+    """Storage of leases, of the tasks that are claimed by them, of runs, and of the merge queue."""
 
     def read(self) -> AbstractContextManager[TaskReader]:
         """Return one consistent view."""
@@ -251,6 +260,18 @@ class Revisions(Protocol):
 
     def commit_of(self, revision: str) -> str:
         """Return the full hash of the commit that a revision names. Raises InputError `REVISION_UNKNOWN`."""
+        ...
+
+    def branch_ref(self, name: str) -> str:
+        """Return the full name of the ref of a local branch. Raises InputError `REVISION_UNKNOWN`."""
+        ...
+
+    def main_branch(self) -> str:
+        """Return the name of the branch that work lands on by convention. Raises InputError `REVISION_UNKNOWN`."""
+        ...
+
+    def title_of(self, commit: str) -> str:
+        """Return the first line of a commit's message, without control characters."""
         ...
 
     def reached(self, target: str, commits: Sequence[str]) -> Mapping[str, bool]:

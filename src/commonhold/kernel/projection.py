@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from functools import reduce
 from typing import Any, Final, TypeVar, assert_never
 
+from commonhold.kernel.entry import EntryAdded, EntryMoved, EntryRecord, added_entry, moved_entry
 from commonhold.kernel.events import (
     Committed,
     DebtWaived,
@@ -55,7 +56,8 @@ class State:
 
     Live leases and places in line, by id; leases that expired or were broken and whose partial work has not been
     searched for yet (`lost`), and partial work not yet reviewed, by id of the lease; values by key; open debts by
-    worktree and key; the commits on each path; tasks by id; runs by id, and their items by run and task.
+    worktree and key; the commits on each path; tasks by id; runs by id, and their items by run and task;
+    entries of the merge queue by id.
     """
 
     sequence: int = 0
@@ -69,6 +71,7 @@ class State:
     tasks: dict[str, TaskRecord] = field(default_factory=dict)
     runs: dict[str, RunRecord] = field(default_factory=dict)
     run_items: dict[tuple[str, str], ItemRecord] = field(default_factory=dict)
+    entries: dict[str, EntryRecord] = field(default_factory=dict)
 
 
 def fold(log: Iterable[Recorded]) -> State:
@@ -207,6 +210,16 @@ def _item_moved(state: State, event: ItemMoved, recorded: Recorded) -> State:
     return replace(state, run_items={**state.run_items, key: moved})
 
 
+def _entry_added(state: State, event: EntryAdded, recorded: Recorded) -> State:
+    added = added_entry(event, recorded.sequence, recorded.at)
+    return replace(state, entries={**state.entries, added.id: added})
+
+
+def _entry_moved(state: State, event: EntryMoved, recorded: Recorded) -> State:
+    moved = moved_entry(state.entries[event.entry_id], event, recorded.sequence, recorded.at)
+    return replace(state, entries={**state.entries, moved.id: moved})
+
+
 _FOLDS: Final[Mapping[type[Event], Callable[[State, Any, Recorded], State]]] = {
     LeaseGranted: _granted,
     LeaseReleased: _released,
@@ -230,4 +243,6 @@ _FOLDS: Final[Mapping[type[Event], Callable[[State, Any, Recorded], State]]] = {
     RunPlanned: _run_planned,
     RunMoved: _run_moved,
     ItemMoved: _item_moved,
+    EntryAdded: _entry_added,
+    EntryMoved: _entry_moved,
 }

@@ -7,6 +7,7 @@ from typing import Any, Final, get_args
 
 from commonhold.kernel import outcomes
 from commonhold.kernel.answers import AcquireAnswer, Answer, CommitAnswer, LeaseAnswer
+from commonhold.landing.commands import EntryOutcome
 from commonhold.runs.commands import RunOutcome
 from commonhold.stores.codec import decode, encode
 from commonhold.tasks.commands import TaskOutcome
@@ -20,6 +21,7 @@ ANSWERS: Final[dict[str, type[Any]]] = {
         *get_args(outcomes.Outcome),
         *get_args(TaskOutcome),
         *get_args(RunOutcome),
+        *get_args(EntryOutcome),
     )
 }
 
@@ -29,7 +31,7 @@ def encode_answer(answer: object) -> tuple[str, bytes]:
     return type(answer).__name__, encode(answer)
 
 
-def decode_answer(kind: str, body: bytes | str) -> Answer | outcomes.Outcome | TaskOutcome | RunOutcome:
+def decode_answer(kind: str, body: bytes | str) -> Answer | outcomes.Outcome | TaskOutcome | RunOutcome | EntryOutcome:
     """The kept answer back."""
-    answer: Answer | outcomes.Outcome | TaskOutcome | RunOutcome = decode(body, ANSWERS[kind])
+    answer: Answer | outcomes.Outcome | TaskOutcome | RunOutcome | EntryOutcome = decode(body, ANSWERS[kind])
     return answer

@@ -205,7 +205,8 @@ def _not_owner(record: TaskRecord, holder: str, fence: int | None) -> TaskRefuse
     return TaskRefused(Refusal.TASK_TAKEN, f"{held}, not by {short_name(holder)} under {fence}", record)
 
 
-def _refuse(turn: TaskTurn, command: RefuseTask) -> TaskChanged | TaskRefused:
+def refuse(turn: TaskTurn, command: RefuseTask) -> TaskChanged | TaskRefused:
+    """Return a done task to the session that did it, or fail it after its last attempt. Raises as `decide`."""
     record = turn.named(command.task_id)
     if refused := _cannot(record, Move.REFUSE, command.expected):
         return refused
@@ -230,8 +231,8 @@ def _cannot(record: TaskRecord, move: Move, expected: Expected | None) -> TaskRe
     return None
 
 
-def _reach(turn: TaskTurn, command: LandTask | StrandTask) -> TaskChanged | TaskRefused:
-    """Follow the target of a task: its commit has become part of it, or is no longer."""
+def reach(turn: TaskTurn, command: LandTask | StrandTask) -> TaskChanged | TaskRefused:
+    """Follow the target of a task: its commit has become part of it, or is no longer. Raises as `decide`."""
     record = turn.named(command.task_id)
     move = Move.LAND if isinstance(command, LandTask) else Move.STRAND
     if refused := _cannot(record, move, Expected(record.state, command.attempt)):
@@ -270,9 +271,9 @@ _DECISIONS: Final[Mapping[type[Any], Callable[[TaskTurn, Any], TaskOutcome]]] = 
     ClaimTask: _claim,
     FinishTask: _finish,
     FailTask: _fail,
-    RefuseTask: _refuse,
-    LandTask: _reach,
-    StrandTask: _reach,
+    RefuseTask: refuse,
+    LandTask: reach,
+    StrandTask: reach,
     CancelTask: _cancel,
     ReopenTask: _reopen,
 }

@@ -5,6 +5,7 @@ from functools import partial
 from itertools import islice
 from typing import TypeVar
 
+from commonhold.kernel.entry import EntryAdded, EntryMoved, EntryRecord, added_entry, moved_entry
 from commonhold.kernel.events import Committed, DebtWaived, Event, Recorded, lease_id_of
 from commonhold.kernel.hash_chain import Link
 from commonhold.kernel.obligations import Debt, place_of_debt
@@ -59,6 +60,7 @@ class MemorySession(Indexed):
         self._tasks: dict[str, TaskRecord] = {}
         self._runs: dict[str, RunRecord] = {}
         self._run_items: dict[tuple[str, str], ItemRecord] = {}
+        self._entries: dict[str, EntryRecord] = {}
         for recorded in self._log:
             self._apply(recorded)
 
@@ -76,6 +78,11 @@ class MemorySession(Indexed):
             self._tasks[event.task.id] = added_record(event, recorded.sequence, recorded.at)
         if isinstance(event, TaskMoved):
             self._tasks[event.task_id] = moved_record(self._tasks[event.task_id], event, recorded.at)
+        if isinstance(event, EntryAdded):
+            self._entries[event.entry.id] = added_entry(event, recorded.sequence, recorded.at)
+        if isinstance(event, EntryMoved):
+            before = self._entries[event.entry_id]
+            self._entries[event.entry_id] = moved_entry(before, event, recorded.sequence, recorded.at)
         self._apply_run(recorded)
 
     def _apply_run(self, recorded: Recorded) -> None:
@@ -171,6 +178,15 @@ class MemorySession(Indexed):
     def run_items(self, run_id: str) -> tuple[ItemRecord, ...]:
         """The items of a run."""
         return tuple(each for each in self._run_items.values() if each.run_id == run_id)
+
+    def entries(self) -> tuple[EntryRecord, ...]:
+        """All entries of the merge queue."""
+        return tuple(self._entries.values())
+
+    def entries_in_question(self, names: Sequence[str]) -> tuple[EntryRecord, ...]:
+        """The entries that are not final, and those with these ids or commits."""
+        found = self._entries.values()
+        return tuple(each for each in found if not each.is_final or {each.id, each.entry.commit} & set(names))
 
     def missing(self, hashes: Iterable[str]) -> tuple[str, ...]:
         """Those hashes under which nothing is kept."""

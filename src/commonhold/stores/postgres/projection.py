@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
+from commonhold.kernel.entry import EntryAdded, EntryMoved, EntryRecord, added_entry, moved_entry
 from commonhold.kernel.events import (
     Event,
     LeaseBroken,
@@ -120,6 +121,8 @@ class Projection:
             RunPlanned: self._on_run_planned,
             RunMoved: self._on_run_moved,
             ItemMoved: self._on_item_moved,
+            EntryAdded: self._on_entry_added,
+            EntryMoved: self._on_entry_moved,
         }
 
     def _on_granted(self, event: LeaseGranted, _: Recorded) -> None:
@@ -222,6 +225,19 @@ class Projection:
         for (body,) in rows:
             moved = moved_item(codec.decode(body, ItemRecord), event, recorded.sequence, recorded.at)
             self._tell("set_run_item", body=_text(moved), **found_by)
+
+    def _on_entry_added(self, event: EntryAdded, recorded: Recorded) -> None:
+        self._set_entry(added_entry(event, recorded.sequence, recorded.at))
+
+    def _on_entry_moved(self, event: EntryMoved, recorded: Recorded) -> None:
+        (rows,) = self._transaction.ask(("entry_by_id", {"id": event.entry_id}))
+        for (body,) in rows:
+            before = codec.decode(body, EntryRecord)
+            self._set_entry(moved_entry(before, event, recorded.sequence, recorded.at))
+
+    def _set_entry(self, record: EntryRecord) -> None:
+        found_by: dict[str, Value] = {"id": record.id, "number": record.number, "revision": record.entry.commit}
+        self._tell("set_entry", is_final=int(record.is_final), body=_text(record), **found_by)
 
     def _places(self, lease: Lease) -> dict[str, Value]:
         places = sorted({self._names.place(canonical(key)) for key in lease.keys})

@@ -252,3 +252,25 @@ VALUES (%(namespace)s, %(run)s, %(task)s, %(number)s, %(place)s, %(body)s);
 -- Give an item a new state.
 UPDATE commonhold.run_items SET body = %(body)s
 WHERE namespace = %(namespace)s AND run = %(run)s AND task = %(task)s;
+
+-- name: all_entries
+-- Every entry of the merge queue, in the order in which they were added.
+SELECT body FROM commonhold.entries WHERE namespace = %(namespace)s ORDER BY number;
+
+-- name: entries_in_question
+-- Entries that are not final, and those whose id or commit is in a list.
+SELECT body FROM commonhold.entries
+WHERE namespace = %(namespace)s
+    AND (NOT is_final OR id = ANY (%(names)s::text[]) OR revision = ANY (%(names)s::text[]))
+ORDER BY number;
+
+-- name: entry_by_id
+-- One entry.
+SELECT body FROM commonhold.entries WHERE namespace = %(namespace)s AND id = %(id)s;
+
+-- name: set_entry
+-- Add an entry, or give it a new state.
+INSERT INTO commonhold.entries (namespace, id, number, is_final, revision, body)
+VALUES (%(namespace)s, %(id)s, %(number)s, %(is_final)s = 1, %(revision)s, %(body)s)
+ON CONFLICT (namespace, id) DO UPDATE
+SET is_final = excluded.is_final, revision = excluded.revision, body = excluded.body;

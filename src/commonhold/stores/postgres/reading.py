@@ -5,6 +5,7 @@ from typing import Any, TypeVar
 
 from commonhold.kernel.clock import Now
 from commonhold.kernel.commands import Command
+from commonhold.kernel.entry import EntryRecord
 from commonhold.kernel.events import Recorded
 from commonhold.kernel.hash_chain import Link
 from commonhold.kernel.keys import Key
@@ -31,7 +32,7 @@ from commonhold.stores.postgres.names import Names
 from commonhold.stores.postgres.start import Start, start_of
 from commonhold.stores.postgres.transaction import Statement, Transaction
 
-B = TypeVar("B", Lease, Waiter, PartialWork, TaskRecord, RunRecord, ItemRecord)
+B = TypeVar("B", Lease, Waiter, PartialWork, TaskRecord, RunRecord, ItemRecord, EntryRecord)
 
 
 class PostgresReader:
@@ -134,6 +135,14 @@ class PostgresReader:
     def run_items(self, run_id: str) -> tuple[ItemRecord, ...]:
         """The items of a run."""
         return _bodies(self._rows("run_items", run=run_id), ItemRecord)
+
+    def entries(self) -> tuple[EntryRecord, ...]:
+        """All entries of the merge queue."""
+        return _bodies(self._rows("all_entries"), EntryRecord)
+
+    def entries_in_question(self, names: Sequence[str]) -> tuple[EntryRecord, ...]:
+        """The entries that are not final, and those with these ids or commits."""
+        return _bodies(self._rows("entries_in_question", names=list(names)), EntryRecord)
 
     def events(self, *, after: int = 0, limit: int = 1000, lease_id: str | None = None) -> tuple[Recorded, ...]:
         """Events above a sequence, of all leases or of one."""

@@ -34,6 +34,7 @@ MIGRATIONS: Final[tuple[str, ...]] = tuple(
         "tasks.sql",
         "chain.sql",
         "runs.sql",
+        "entries.sql",
     )
 )
 

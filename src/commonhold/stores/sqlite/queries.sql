@@ -351,3 +351,21 @@ INSERT INTO run_items (run, task, number, place, body) VALUES (?, ?, ?, ?, ?);
 -- name: set_run_item
 -- Give an item a new state.
 UPDATE run_items SET body = ? WHERE run = ? AND task = ?;
+
+-- name: all_entries
+-- Every entry of the merge queue, in the order in which they were added.
+SELECT body FROM entries ORDER BY number;
+
+-- name: entries_in_question
+-- Entries that are not final, and those whose id or commit is in a JSON list (given twice).
+SELECT body FROM entries
+WHERE is_final = 0 OR id IN (SELECT value FROM json_each(?)) OR revision IN (SELECT value FROM json_each(?))
+ORDER BY number;
+
+-- name: entry_by_id
+-- One entry.
+SELECT body FROM entries WHERE id = ?;
+
+-- name: set_entry
+-- Add an entry, or give it a new state.
+INSERT OR REPLACE INTO entries (id, number, is_final, revision, body) VALUES (?, ?, ?, ?, ?);

@@ -10,6 +10,7 @@ import apsw
 
 from commonhold.kernel.clock import Now
 from commonhold.kernel.commands import Command, RecordPartialWork, Review
+from commonhold.kernel.entry import EntryAdded, EntryMoved, EntryRecord, added_entry, moved_entry
 from commonhold.kernel.events import (
     Committed,
     DebtWaived,
@@ -63,7 +64,20 @@ from commonhold.stores.places import AFTER_SEPARATOR, SEPARATOR, place, places
 from commonhold.stores.sqlite.statements import load
 from commonhold.stores.statements import table_written
 
-B = TypeVar("B", Message, Lease, Waiter, PartialWork, StaleRead, Presence, Proposal, TaskRecord, RunRecord, ItemRecord)
+B = TypeVar(
+    "B",
+    Message,
+    Lease,
+    Waiter,
+    PartialWork,
+    StaleRead,
+    Presence,
+    Proposal,
+    TaskRecord,
+    RunRecord,
+    ItemRecord,
+    EntryRecord,
+)
 Value = str | bytes | int | float | None
 Statement = tuple[str, tuple[Value, ...]]
 _AFTER_SLASH: Final = "0"
@@ -233,6 +247,19 @@ class SqliteSession:
     def run_items(self, run_id: str) -> tuple[ItemRecord, ...]:
         """The items of a run."""
         return self._bodies("run_items", ItemRecord, run_id)
+
+    def entries(self) -> tuple[EntryRecord, ...]:
+        """All entries of the merge queue."""
+        return self._bodies("all_entries", EntryRecord)
+
+    def entries_in_question(self, names: Sequence[str]) -> tuple[EntryRecord, ...]:
+        """The entries that are not final, and those with these ids or commits."""
+        listed = json_text(list(names))
+        return self._bodies("entries_in_question", EntryRecord, listed, listed)
+
+    def entry(self, entry_id: str) -> EntryRecord | None:
+        """One entry by its id."""
+        return self._body("entry_by_id", EntryRecord, entry_id)
 
     def run_item(self, run_id: str, task_id: str) -> ItemRecord | None:
         """One item of a run."""
@@ -578,6 +605,21 @@ def _on_item_moved(session: SqliteSession, event: ItemMoved, recorded: Recorded,
         yield "set_run_item", (codec.encode(moved).decode(), moved.run_id, moved.task_id)
 
 
+def _on_entry_added(_: SqliteSession, event: EntryAdded, recorded: Recorded, *__: object) -> Iterable[Statement]:
+    yield _entry(added_entry(event, recorded.sequence, recorded.at))
+
+
+def _on_entry_moved(session: SqliteSession, event: EntryMoved, recorded: Recorded, *__: object) -> Iterable[Statement]:
+    before = session.entry(event.entry_id)
+    if before is not None:
+        yield _entry(moved_entry(before, event, recorded.sequence, recorded.at))
+
+
+def _entry(record: EntryRecord) -> Statement:
+    found_by = (record.id, record.number, int(record.is_final), record.entry.commit)
+    return "set_entry", (*found_by, codec.encode(record).decode())
+
+
 # The statements, with their values, that apply an event to the tables, which is also given as it was recorded, and in
 # JSON. Other events change no table.
 _PROJECTIONS: Final[dict[type[Event], Callable[[SqliteSession, Any, Recorded, str], Iterable[Statement]]]] = {
@@ -603,4 +645,6 @@ _PROJECTIONS: Final[dict[type[Event], Callable[[SqliteSession, Any, Recorded, st
     RunPlanned: _on_run_planned,
     RunMoved: _on_run_moved,
     ItemMoved: _on_item_moved,
+    EntryAdded: _on_entry_added,
+    EntryMoved: _on_entry_moved,
 }

@@ -12,10 +12,12 @@
             yield MyRig()  # see Rig: an empty namespace, and a way to move its clock
 
 A registry whose `together` is a real transaction is also a `TransactionConformance`. A store of tasks is a
-`TaskConformance`, whose rig is a TaskRig; one of runs as well is a `RunConformance`, whose rig is a RunRig.
+`TaskConformance`, whose rig is a TaskRig; one of runs as well is a `RunConformance`, whose rig is a RunRig; and
+one of the merge queue an `EntryConformance`, whose rig is an EntryRig.
 """
 
 from commonhold.testing.conformance.circles import CircleConformance
+from commonhold.testing.conformance.entries import EntryConformance, EntryRig
 from commonhold.testing.conformance.leases import LeaseConformance
 from commonhold.testing.conformance.lines import LineConformance
 from commonhold.testing.conformance.names import NameConformance
@@ -31,6 +33,8 @@ from commonhold.testing.conformance.values import ValueConformance
 from commonhold.testing.conformance.works import WorkConformance
 
 __all__ = [
+    "EntryConformance",
+    "EntryRig",
     "RegistryConformance",
     "Rig",
     "RunConformance",

@@ -142,12 +142,12 @@ class IntegrationBranch:
         if paths := apply_merge.in_the_way(git, meeting, new):
             why = f"{self._name} is checked out in {root}, where {', '.join(paths[:5])} would be overwritten"
             return Move(Moving.BLOCKED, f"{why}: commit or stash it there")
-        why = apply_merge.advance(git, meeting, new)
-        if why is None:
+        fault = apply_merge.advance(git, meeting, new)
+        if fault is None:
             return Move(Moving.MOVED)
         if self.head() != old:
             return Move(Moving.STALE)
-        return Move(Moving.BLOCKED, f"git could not update the checkout of {self._name} in {root}: {why}")
+        return Move(Moving.BLOCKED, f"git could not update the checkout of {self._name} in {root}: {fault}")
 
 
 def _split(line: bytes) -> tuple[bytes, bytes]:

@@ -4,9 +4,12 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from commonhold.kernel.errors import Code, InputError, StoreError
+from commonhold.workspace.git.history import one_line
 from commonhold.workspace.git.process import Git
 
 _PATIENCE_SECONDS: Final = 60.0
+_BRANCHES: Final = "refs/heads/"
+_MAIN: Final = ("main", "master")
 
 
 class GitRevisions:
@@ -32,6 +35,41 @@ class GitRevisions:
                 fields={"revision": revision[:100]},
             )
         return found
+
+    def branch_ref(self, name: str) -> str:
+        """Return the full name of the ref of a local branch. Raises InputError `REVISION_UNKNOWN`."""
+        ref = name if name.startswith(_BRANCHES) else f"{_BRANCHES}{name}"
+        if self._commit(ref) is None:
+            raise InputError(
+                Code.REVISION_UNKNOWN,
+                f"there is no local branch {name[:100]!r}",
+                hint="`git branch` lists the local branches; name one of them with --onto",
+                fields={"revision": name[:100]},
+            )
+        return ref
+
+    def main_branch(self) -> str:
+        """Return `main` or `master`, whichever there is. Raises InputError `REVISION_UNKNOWN`."""
+        for name in _MAIN:
+            if self._commit(f"{_BRANCHES}{name}") is not None:
+                return name
+        raise InputError(
+            Code.REVISION_UNKNOWN,
+            f"no branch to land on was named, and there is none called {' or '.join(_MAIN)}",
+            hint="name it with --onto BRANCH",
+        )
+
+    def unmerged(self, ref: str) -> tuple[str, ...]:
+        """Return the names of the local branches with commits that are not part of `ref`."""
+        words = ("for-each-ref", f"--no-merged={ref}", "--format=%(refname:short)", _BRANCHES)
+        done = self._git.run(*words, timeout_seconds=_PATIENCE_SECONDS)
+        return tuple(done.stdout.decode("utf-8", "surrogateescape").split("\n")[:-1])
+
+    def title_of(self, commit: str) -> str:
+        """Return the first line of a commit's message, without control characters."""
+        words = ("log", "-1", "--no-show-signature", "--encoding=UTF-8", "--format=%s", commit)
+        done = self._git.run(*words, timeout_seconds=_PATIENCE_SECONDS)
+        return one_line(done.stdout.decode("utf-8", "replace"))
 
     def reached(self, target: str, commits: Sequence[str]) -> Mapping[str, bool]:
         """Return, for each of `commits` that the repository has, whether it is part of `target`.

@@ -1,0 +1,130 @@
+"""`commonhold queue run`: the process that lands the entries of one branch."""
+
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from typing import Final
+
+import click
+
+from commonhold.api.wire import entry_shapes
+from commonhold.api.wire.text import dumps
+from commonhold.cli import queue_words
+from commonhold.cli.command import Command
+from commonhold.cli.common_options import Given, common, start_of
+from commonhold.cli.exit_status import DONE, REFUSED
+from commonhold.cli.git_place import git_place
+from commonhold.cli.index_place import index_of
+from commonhold.cli.output import complain, flush, say, send
+from commonhold.kernel.entry import EntryRecord
+from commonhold.kernel.errors import Code, UsageError
+
+_DEADLINE: Final = "30m"
+_MOST: Final = 100
+
+
+@click.command(
+    "run",
+    cls=Command,
+    examples=("commonhold queue run --check 'pytest -q'", "commonhold queue run --onto release --until-empty"),
+)
+@click.option("--onto", metavar="BRANCH", default="", help="The branch to land on; default: main.")
+@click.option("--check", "checks", metavar="COMMAND", multiple=True, help="Every batch must pass; may be repeated.")
+@click.option("--deadline", metavar="DURATION", default=_DEADLINE, show_default=True, help="For each check.")
+@click.option(
+    "--batch",
+    metavar="N",
+    type=click.IntRange(1, _MOST),
+    default=8,
+    show_default=True,
+    help="At most so many at a time.",
+)
+@click.option(
+    *("--ttl", "ttl_seconds"),
+    metavar="SECONDS",
+    type=click.FloatRange(1, 3600),
+    default=15.0,
+    show_default=True,
+    help="How long the lease on the queue outlives this process: another that stands by waits for its end.",
+)
+@click.option("--until-empty", is_flag=True, help="End when no entry is left that can go on.")
+@common
+@click.pass_obj
+def run(
+    given: Given,
+    *,
+    onto: str,
+    checks: tuple[str, ...],
+    deadline: str,
+    batch: int,
+    ttl_seconds: float,
+    until_empty: bool,
+) -> int:
+    """Land the entries of the queue: merge a batch on the present head, check it, move the branch to that tree.
+
+    Checks run in a fresh copy of the combined tree. A batch that fails is halved until the culprit is found. Without
+    any check, only merges that are proven land. Several processes may run one queue: one works, the others stand by.
+    Each step is a line, with --json an object. Ctrl-C ends it: nothing is lost, and the next runner goes on. With
+    --until-empty, the exit code is 1 if entries are left that are held up.
+    """
+    # Loaded here: the other commands of this group merge nothing.
+    from commonhold.client.opening import open_session  # noqa: PLC0415
+    from commonhold.config import load_settings  # noqa: PLC0415
+    from commonhold.coordinator.checks import TreeChecks  # noqa: PLC0415
+    from commonhold.coordinator.integration import GitBranch  # noqa: PLC0415
+    from commonhold.coordinator.queue_driver import MergeQueue  # noqa: PLC0415
+    from commonhold.machine.system import RandomIds  # noqa: PLC0415
+    from commonhold.tasks.plans import duration  # noqa: PLC0415
+    from commonhold.workspace.git.process import Git  # noqa: PLC0415
+    from commonhold.workspace.git.reachability import GitRevisions  # noqa: PLC0415
+
+    seconds = duration(deadline)
+    if not seconds:
+        raise UsageError(Code.USAGE, f"{deadline!r} cannot be read", hint="write a duration such as 30m")
+    place = git_place(given)
+    git = Git(place.root)
+    revisions = GitRevisions(git)
+    ref = revisions.branch_ref(onto or revisions.main_branch())
+    branch = GitBranch(git, place.git_dir, ref, load_settings(place.root), partial(index_of, given))
+    # A name of its own: leases of one session do not exclude each other.
+    with open_session(start_of(given), agent=RandomIds().new("queue"), store=given.store) as hold:
+        queue = MergeQueue(
+            hold,
+            ref,
+            branch,
+            TreeChecks(place.root, checks, seconds),
+            most=batch,
+            ttl_seconds=ttl_seconds,
+            show=partial(_show, given),
+            say=complain,
+        )
+        with _stopped_by_signals(queue.stop):
+            left = queue.run(until_empty=until_empty)
+    return REFUSED if left else DONE
+
+
+def _show(given: Given, records: tuple[EntryRecord, ...]) -> None:
+    if given.as_json:
+        send("".join(dumps(entry_shapes.entry(each), indent=0) + "\n" for each in records).encode())
+    else:
+        say(map(queue_words.step, records))
+    flush()
+
+
+@contextmanager
+def _stopped_by_signals(stop: threading.Event) -> Iterator[None]:
+    """Let Ctrl-C, SIGTERM and SIGHUP end the queue in order; a second Ctrl-C ends it at once."""
+
+    def end(number: int, _: object) -> None:
+        if stop.is_set() and number == signal.SIGINT:
+            raise KeyboardInterrupt
+        stop.set()
+
+    before = {each: signal.signal(each, end) for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

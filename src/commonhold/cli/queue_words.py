@@ -1,0 +1,144 @@
+"""Answers about the merge queue, in words."""
+
+import shlex
+import time
+from collections.abc import Iterator
+from typing import Final
+
+from commonhold.cli.common_options import Given
+from commonhold.cli.describe import quoted, when, who
+from commonhold.cli.next_call import next_lines
+from commonhold.cli.output import shown, shown_text, some
+from commonhold.kernel.entry import EntryAdded, EntryMove, EntryMoved, EntryRecord, EntryState, RepairPacket
+from commonhold.kernel.texts import duration
+from commonhold.landing.answers import EntryAnswer, EntryView, QueueView
+from commonhold.landing.order import Prediction
+
+_BRANCHES: Final = "refs/heads/"
+_SHOWN_KEYS: Final = 5
+_PAST: Final = {
+    EntryMove.UPDATE: "has a newer commit",
+    EntryMove.TEST: "is tested",
+    EntryMove.APPROVE: "has passed",
+    EntryMove.REQUEUE: "waits again",
+    EntryMove.LAND: "landed",
+    EntryMove.REFUSE: "was returned",
+    EntryMove.REMOVE: "was removed",
+}
+
+
+def listed(found: EntryAnswer) -> Iterator[str]:
+    """Yield the entries, a line each, and the state of each queue."""
+    if not found.entries:
+        yield "the queue is empty: `commonhold queue add BRANCH` adds a branch, `commonhold queue list --all` shows all"
+    yield from map(line, found.entries)
+    yield from map(_queue, found.queues)
+
+
+def line(view: EntryView) -> str:
+    """Return an entry in one line, with the time since its last step."""
+    return _line(view, f"for {duration(max(0.0, time.time() - view.record.since))}")
+
+
+def step(record: EntryRecord) -> str:
+    """Return the state of an entry after a step, in one line."""
+    return _line(EntryView(record))
+
+
+def _line(view: EntryView, *facts: str) -> str:
+    record = view.record
+    state = "landing" if record.is_approved and record.state is EntryState.TESTING else record.state.value
+    more = [*facts, *_facts(view)]
+    details = f"  ({shown('; '.join(more))})" if more else ""
+    return f"  {shown(record.id):6} {state:9} {shown(record.entry.branch)}{quoted(record.entry.title)}{details}"
+
+
+def _facts(view: EntryView) -> Iterator[str]:
+    record = view.record
+    if record.state is EntryState.TESTING:
+        yield f"in batch {record.batch}"
+    elif record.suspected_in and not record.is_final:
+        yield f"suspected since batch {record.suspected_in}"
+    if record.state is EntryState.LANDED:
+        yield f"as {record.built[:12]}"
+    if view.is_missing:
+        yield "no longer part of the branch, which was reset"
+    elif record.note:
+        yield record.note
+
+
+def _queue(found: QueueView) -> str:
+    name = shown(found.onto.removeprefix(_BRANCHES))
+    runner = f"{who(found.runner)} runs it" if found.runner else "no process runs it: commonhold queue run"
+    last = f"last landing {when(found.last_landed_at)}" if found.last_landed_at is not None else "nothing has landed"
+    return f"{name}: {found.queued} queued, {found.testing} testing, {found.landed} landed; {last}; {runner}"
+
+
+def answer(found: EntryAnswer, given: Given) -> Iterator[str]:
+    """Yield the answer to a call that adds or removes an entry."""
+    if found.code is not None:
+        yield f"refused [{found.code}]: {shown(found.why)}"
+    elif found.outcome == "unchanged":
+        yield "nothing to do: it is in the queue with this commit"
+    yield from map(line, found.entries)
+    if found.code is not None:
+        for each in found.entries:
+            if each.record.packet is not None:
+                yield from _packet(each.record, each.record.packet)
+    yield from next_lines(found.next, given)
+
+
+def details(found: EntryAnswer) -> Iterator[str]:
+    """Yield entries with all that is known about them."""
+    for view in found.entries:
+        record, entry = view.record, view.record.entry
+        yield line(view)
+        yield f"    commit {entry.commit[:12]}, onto {shown(entry.onto)}, added by {who(record.added_by)}"
+        named = {"task": entry.task, "session": entry.session, "checks": some(entry.checks)}
+        yield from (f"    {name}: {shown(value)}" for name, value in named.items() if value)
+        if record.tests:
+            yield f"    tested in {record.tests} batch(es)"
+        if record.packet is not None:
+            yield from _packet(record, record.packet)
+
+
+def _packet(record: EntryRecord, packet: RepairPacket) -> Iterator[str]:
+    yield f"  [{packet.fault.value}] {shown(packet.why)}"
+    for each in packet.conflicts:
+        place = f"{each.path}#{each.region}" if each.region else each.path
+        yield f"  {shown(place)}: {shown(each.why)}"
+        yield from (f"    changed by {shown(change)}" for change in each.changed_by)
+        yield from (f"    | {shown(text)}" for text in each.text.splitlines())
+    if packet.check:
+        yield f"  the check: {shown(packet.check)}"
+    yield from (f"    | {shown(text)}" for text in packet.output.splitlines())
+    if packet.beside:
+        yield f"  landed since it left the branch: {some(packet.beside)}"
+    branch, onto = shlex.quote(record.entry.branch), shlex.quote(record.entry.onto.removeprefix(_BRANCHES))
+    call = f"git switch {branch} && commonhold merge {onto} --keep-conflicts"
+    if not packet.conflicts:
+        call = f"git switch {branch} && git merge {onto}"
+    yield f"next: {shown_text(call)}"
+    yield f"  then repair, commit, and: commonhold queue add {shown_text(branch)}"
+
+
+def predictions(found: tuple[Prediction, ...]) -> Iterator[str]:
+    """Yield predicted conflicts, a line each."""
+    if not found:
+        yield "no two of these branches touch the same regions"
+    for each in found:
+        more = f" and {len(each.keys) - _SHOWN_KEYS} more" if len(each.keys) > _SHOWN_KEYS else ""
+        yield f"  {shown(each.one)} and {shown(each.other)}: {some(each.keys[:_SHOWN_KEYS])}{more}"
+
+
+def added(event: EntryAdded) -> str:
+    """Describe that an entry was added."""
+    entry = event.entry
+    return f"{shown(entry.id)} {shown(entry.branch)} onto {shown(entry.onto)}{quoted(entry.title)}"
+
+
+def moved(event: EntryMoved) -> str:
+    """Describe a transition of an entry."""
+    of_batch = f" in {event.batch}" if event.batch else ""
+    commit = f" as {event.built[:12]}" if event.move is EntryMove.LAND and event.built else ""
+    return f"{shown(event.entry_id)} {_PAST[event.move]}{of_batch}{commit}{quoted(event.note)}"

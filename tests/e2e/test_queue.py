@@ -1,0 +1,236 @@
+"""`commonhold queue` in real repositories: good branches land, bad ones come back, killed runners lose nothing."""
+
+import json
+import signal
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.e2e.branches import asked, commit
+from tests.e2e.cli_driver import SAMPLE, Call, git, start
+from tests.patience import until
+
+import commonhold
+from commonhold.kernel.entry import EntryState
+from commonhold.kernel.projection import fold
+
+pytestmark = pytest.mark.slow
+
+CHECK = "! grep -q broken *.txt"
+ONE = {"a.py": SAMPLE.replace("LIMIT = 3", "LIMIT = 4")}
+CLASH = {"a.py": SAMPLE.replace("LIMIT = 3", "LIMIT = 5")}
+TWO = {"a.py": SAMPLE.replace("size = 1", "size = 2")}
+
+
+def make(root: Path, name: str, files: Any) -> str:
+    git(root, "switch", "--quiet", "--create", name, "main")
+    commit(root, files, f"what {name} does")
+    git(root, "switch", "--quiet", "main")
+    return asked(root, "rev-parse", name)
+
+
+def states(run: Call, *words: str) -> dict[str, str]:
+    found = run("queue", "list", "--all", "--json", *words)
+    return {each["branch"]: each["state"] for each in found.json["entries"]}
+
+
+def packet(run: Call, branch: str) -> Any:
+    listed = run("queue", "list", "--all", "--json").json["entries"]
+    return next(each["packet"] for each in listed if each["branch"] == branch)
+
+
+def test_good_branches_land_together_and_each_bad_one_comes_back_with_its_reason(root: Path, run: Call) -> None:
+    make(root, "one", ONE)
+    make(root, "bad", {"bad.txt": "broken\n"})
+    make(root, "clash", CLASH)
+    make(root, "two", TWO)
+    for name in ("one", "bad", "clash", "two"):
+        assert run("queue", "add", name).status == 0
+    listed = run("queue", "list").text
+    assert "main: 4 queued, 0 testing, 0 landed; nothing has landed; no process runs it" in listed
+    found = run("queue", "run", "--check", CHECK, "--until-empty", "--json")
+    assert found.status == 0, found.err
+    steps = [json.loads(line) for line in found.out.splitlines()]
+    assert [each["branch"] for each in steps if each["state"] == "landed"] == ["one", "two"]
+    assert states(run) == {"one": "landed", "bad": "returned", "clash": "returned", "two": "landed"}
+    assert (packet(run, "clash")["fault"], packet(run, "bad")["fault"]) == ("MERGE_CONFLICT", "CHECK_FAILED")
+    assert packet(run, "clash")["conflicts"][0]["path"] == "a.py"
+    text = (root / "a.py").read_text(encoding="utf-8")
+    assert ("LIMIT = 4" in text, "size = 2" in text) == (True, True)
+    assert asked(root, "status", "--porcelain", "--untracked-files=no") == ""
+    assert asked(root, "log", "--format=%(trailers:key=Commonhold-Agent,valueonly)", "-1") == "ann"
+    shown = run("queue", "show", run("queue", "list", "--all", "--json").json["entries"][2]["id"]).text
+    assert "[MERGE_CONFLICT]" in shown
+    assert "next: git switch clash && commonhold merge main --keep-conflicts" in shown
+    again = run("queue", "add", "clash")
+    assert (again.status, "refused [ENTRY_RETURNED]" in again.text, "queue show" in again.text) == (1, True, True)
+    assert run("queue", "run", "--until-empty").status == 0
+    assert "the queue is empty" in run("queue", "list").text
+
+
+def test_the_log_explains_the_queue_and_replays(root: Path, run: Call) -> None:
+    make(root, "one", ONE)
+    run("queue", "add", "one")
+    run("queue", "run", "--until-empty")
+    with commonhold.open(str(root)) as hold:
+        log = hold.log(after=0, limit=10_000)
+        shown = hold.entries(all_states=True)
+    assert list(fold(log).entries.values()) == [each.record for each in shown.entries]
+    assert [each.record.state for each in shown.entries] == [EntryState.LANDED]
+    assert run("replay").status == 0
+    assert " landed as " in run("log").text
+
+
+def done(run: Call, name: str, branch: str) -> None:
+    assert run("task", "add", name, "--id", name, "--target", "main").status == 0
+    fence = run("task", "claim", name, "--json").json["tasks"][0]["fence"]
+    assert run("task", "done", name, "--fence", str(fence), "--commit", branch).status == 0
+
+
+def test_a_task_lands_with_its_entry_or_goes_back_to_the_session_that_did_it(root: Path, run: Call) -> None:
+    make(root, "one", ONE)
+    make(root, "clash", CLASH)
+    early = run("queue", "add", "one", "--task", "nowhere")
+    assert (early.status, "TASK_UNKNOWN" in early.err) == (3, True)
+    done(run, "price", "one")
+    done(run, "limit", "clash")
+    assert "stranded" in run("task", "list").text
+    for name, branch in (("price", "one"), ("limit", "clash")):
+        assert run("queue", "add", branch, "--task", name, "--session", "s7").status == 0
+    assert run("queue", "run", "--until-empty").status == 0
+    shown = {each["id"]: each for each in run("task", "list", "--all", "--json").json["tasks"]}
+    assert (shown["price"]["state"], shown["limit"]["state"]) == ("landed", "open")
+    assert "commonhold queue show" in shown["limit"]["note"]
+    body = asked(root, "log", "-1", "--format=%B")
+    assert "Commonhold-Task: price\nCommonhold-Session: s7\nCommonhold-Agent: ann" in body
+    git(root, "reset", "--quiet", "--hard", "HEAD^")
+    assert "no longer part of the branch, which was reset" in run("queue", "list", "--all").text
+
+
+def test_a_runner_killed_at_any_moment_is_followed_by_one_that_goes_on(root: Path, run: Call) -> None:
+    for number in range(4):
+        make(root, f"b{number}", {f"n{number}.txt": "fine\n"})
+        run("queue", "add", f"b{number}")
+    (root.parent / "go").write_text("", encoding="utf-8")
+    check = f"echo x >> {root.parent}/runs; while [ -e {root.parent}/go ]; do sleep 0.05; done"
+    with start("queue", "run", "--check", check, "--ttl", "3", cwd=root) as first:
+        until((root.parent / "runs").exists, what="the check runs")
+        first.send_signal(signal.SIGKILL)
+    (root.parent / "go").unlink()
+    assert set(states(run).values()) == {"testing"}
+    head = asked(root, "rev-parse", "main")
+    with start("queue", "run", "--check", check, "--until-empty", cwd=root) as second:
+        out, err = second.communicate(timeout=60)
+    assert second.returncode == 0, err
+    assert b"standing by" in err
+    assert states(run) == {f"b{number}": "landed" for number in range(4)}
+    landed = asked(root, "log", "--first-parent", "--format=%s", f"{head}..main").splitlines()
+    assert len(landed) == len(set(landed)) == 4
+    assert out.count(b"landed") == 4
+
+
+def test_two_runners_of_one_queue_land_each_entry_once(root: Path, run: Call) -> None:
+    for number in range(4):
+        make(root, f"b{number}", {f"n{number}.txt": "fine\n"})
+        run("queue", "add", f"b{number}")
+    head = asked(root, "rev-parse", "main")
+    words = ("queue", "run", "--check", CHECK, "--batch", "1", "--until-empty")
+    runners = [start(*words, cwd=root) for _ in range(2)]
+    ended = [each.communicate(timeout=120) for each in runners]
+    assert [each.returncode for each in runners] == [0, 0], ended
+    assert set(states(run).values()) == {"landed"}
+    landed = asked(root, "log", "--first-parent", "--format=%s", f"{head}..main").splitlines()
+    assert sorted(landed) == sorted(f"Land b{number}: what b{number} does" for number in range(4))
+
+
+def test_a_checkout_in_the_way_holds_the_landing_up_and_is_left_alone(root: Path, run: Call) -> None:
+    make(root, "one", ONE)
+    run("queue", "add", "one")
+    (root / "a.py").write_text("mine\n", encoding="utf-8")
+    held = run("queue", "run", "--until-empty")
+    assert held.status == 1
+    assert "a.py would be overwritten: commit or stash it there" in held.err
+    assert (root / "a.py").read_text(encoding="utf-8") == "mine\n"
+    refused = run("queue", "remove", run("queue", "list", "--json").json["entries"][0]["id"])
+    assert (refused.status, "its batch has passed" in refused.text) == (1, True)
+    git(root, "checkout", "--quiet", "a.py")
+    assert run("queue", "run", "--until-empty").status == 0
+    assert states(run) == {"one": "landed"}
+    assert "LIMIT = 4" in (root / "a.py").read_text(encoding="utf-8")
+
+
+def test_predicted_conflicts_are_told_before_anything_is_merged(root: Path, run: Call) -> None:
+    make(root, "one", ONE)
+    make(root, "clash", CLASH)
+    make(root, "two", TWO)
+    run("queue", "add", "one")
+    found = run("queue", "check", "--json")
+    assert found.status == 1
+    assert found.json["conflicts"] == [{"one": "one", "other": "clash", "keys": ["file:a.py#@header"]}]
+    assert "one and clash: file:a.py#@header" in run("queue", "check").text
+    assert run("queue", "check", "two").status == 0
+    assert "no two of these branches" in run("queue", "check", "two").text
+
+
+def test_an_entry_is_removed_and_a_newer_push_replaces_an_older(root: Path, run: Call) -> None:
+    make(root, "one", ONE)
+    first = run("queue", "add", "one", "--priority", "3", "--json").json["entries"][0]
+    same = run("queue", "add", "one")
+    assert (same.status, "with this commit" in same.text) == (0, True)
+    git(root, "switch", "--quiet", "one")
+    commit(root, {"b.txt": "b\n"}, "more")
+    git(root, "switch", "--quiet", "main")
+    newer = run("queue", "add", "one", "--json").json
+    assert (newer["outcome"], newer["entries"][0]["id"], newer["entries"][0]["title"]) == (
+        "changed",
+        first["id"],
+        "more",
+    )
+    gone = run("queue", "remove", first["id"], "--note", "not yet", "--json").json["entries"][0]
+    assert (gone["state"], gone["note"], gone["packet"]) == ("returned", "not yet", None)
+    assert run("queue", "remove", first["id"]).status == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "said"),
+    [
+        (("queue", "add", "nowhere"), 3, "git knows no commit 'nowhere'"),
+        (("queue", "add", "main"), 2, "main cannot land on itself"),
+        (("queue", "add", "HEAD", "--onto", "nowhere"), 3, "there is no local branch 'nowhere'"),
+        (("queue", "add", "HEAD", "--check", "a\nb"), 3, "control character"),
+        (("queue", "show", "e99"), 3, "there is no entry 'e99'"),
+        (("queue", "remove", "e99"), 3, "there is no entry 'e99'"),
+        (("queue", "run", "--deadline", "soon"), 2, "cannot be read"),
+        (("queue", "run", "--onto", "nowhere"), 3, "there is no local branch 'nowhere'"),
+        (("queue", "check", "nowhere"), 3, "git knows no commit 'nowhere'"),
+    ],
+)
+@pytest.mark.usefixtures("root")
+def test_bad_input_gets_a_clear_error(run: Call, words: tuple[str, ...], status: int, said: str) -> None:
+    found = run(*words)
+    assert (found.status, said in found.err) == (status, True), found.err
+
+
+def test_watch_prints_what_changes(root: Path, run: Call) -> None:
+    make(root, "one", ONE)
+    run("queue", "add", "one")
+    with start("queue", "watch", "--json", cwd=root) as watching:
+        assert watching.stdout is not None
+        assert json.loads(watching.stdout.readline())["entries"][0]["branch"] == "one"
+        watching.send_signal(signal.SIGINT)
+        assert watching.wait(timeout=30) == 0
+
+
+def test_ctrl_c_ends_a_runner_in_order(root: Path, run: Call) -> None:
+    make(root, "one", ONE)
+    run("queue", "add", "one")
+    started = root.parent / "started"
+    with start("queue", "run", "--check", f"touch {started}; sleep 60", cwd=root) as runner:
+        until(started.exists, what="the check runs")
+        runner.send_signal(signal.SIGINT)
+        assert runner.wait(timeout=30) == 0
+    assert states(run) == {"one": "queued"}
+    assert "no process runs it" in run("queue", "list").text
+    found = subprocess.run(["pgrep", "-f", f"touch {started}"], check=False, capture_output=True)
+    assert found.stdout == b""
