@@ -30,6 +30,8 @@ from commonhold.workspace.repository import Repository, find_repository
 
 QUOTED_TOKENS = 400
 """How many tokens of the project's notes a refusal quotes at most, about."""
+CHARACTERS_OF_A_SECTION = 1200
+"""How much of a section a search returns."""
 READ_FOR_A_REFUSAL = 200
 """How many changed notes a refusal reads at most: it must not wait until all of a large project are read."""
 
@@ -109,6 +111,7 @@ def compose(
             shared.signs or Heartbeats(),
             shared.deferred_changes,
             partial(_find_notes, repository, settings),
+            partial(_search_notes, repository, settings),
             partial(_revisions, repository),
         ),
         at_step=at_step,
@@ -232,6 +235,18 @@ def _find_notes(
     finally:
         archive.close()
     return tuple(NoteQuote(each.section.name, each.section.title, each.why, each.text, each.is_cut) for each in found)
+
+
+def _search_notes(repository: Repository, settings: Settings, words: str) -> tuple[NoteQuote, ...]:
+    from commonhold.kernel.answers import NoteQuote  # noqa: PLC0415
+
+    archive = open_archive(repository, settings)
+    try:
+        found = [each.section for each in archive.search(words)]
+    finally:
+        archive.close()
+    most = CHARACTERS_OF_A_SECTION
+    return tuple(NoteQuote(each.name, each.title, "", each.text[:most], len(each.text) > most) for each in found)
 
 
 def _tests_of(root: str, command: str, paths: Sequence[str]) -> Check:

@@ -59,6 +59,7 @@ LIGHT = {
     "sweep": ("sweep",),
     "token": ("token", "issue"),
     "notify": ("notify", "add", "desktop"),
+    "top": ("top", "--once"),
     "undo": ("undo", "gone"),
     "uninstall": ("uninstall", "git", "--dry-run"),
     "version-of": ("version-of", "a.py#one"),

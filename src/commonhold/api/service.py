@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from commonhold.commits.plan_sources import Plans
     from commonhold.commits.use_cases import Parts
     from commonhold.commits.write_use_cases import Writing
+    from commonhold.views.looking import Views
 
 T = TypeVar("T")
 
@@ -56,6 +57,13 @@ class Service:
     def plans(self) -> Plans:
         """Return this process's maker of commit plans: for a process that does nothing else."""
         return self._writing.own_plans
+
+    @property
+    def _views(self) -> Views:
+        # Loaded here: they are only for people.
+        from commonhold.views.looking import Views  # noqa: PLC0415
+
+        return Views(self._uses.place, self._uses.queries)
 
     @property
     def root(self) -> str:
@@ -691,6 +699,22 @@ class Service:
     def status(self) -> terms.Status:
         """Return live leases, newest commits, and open debts."""
         return self._looked(self._uses.queries.status)
+
+    @Operation(reads=True, command="top", route="GET /overview")
+    def overview(self) -> terms.Overview:
+        """Return the agents with their states, the line, what waits for a person, and the newest conflicts."""
+        self._recover_if_possible()
+        return self._views.overview()
+
+    @Operation(reads=True, route="GET /timeline")
+    def timeline(self, *, limit: int = 5000) -> terms.Timeline:
+        """Return the newest `limit` events (up to 20,000) as spans and marks over time, and the activity by file."""
+        return self._views.timeline(limit)
+
+    @Operation(reads=True, route="GET /notes")
+    def search_notes(self, words: str) -> tuple[terms.NoteQuote, ...]:
+        """Return the beginnings of the sections of the project's notes that have all the words, or some; best first."""
+        return self._uses.surroundings.search_notes(words)
 
     @Operation(reads=True, command="log", route="GET /events")
     def log(

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from commonhold.kernel.answers import CommitAnswer as CommitAnswer
     from commonhold.kernel.answers import LeaseAnswer as LeaseAnswer
     from commonhold.kernel.answers import News as News
+    from commonhold.kernel.answers import NoteQuote as NoteQuote
     from commonhold.kernel.answers import PutAnswer as PutAnswer
     from commonhold.kernel.answers import RecordAnswer as RecordAnswer
     from commonhold.kernel.answers import RegionHash as RegionHash
@@ -47,6 +48,8 @@ if TYPE_CHECKING:
     from commonhold.tasks.answers import TaskAction as TaskAction
     from commonhold.tasks.answers import TaskAnswer as TaskAnswer
     from commonhold.tasks.commands import Collisions as Collisions
+    from commonhold.views.overview import Overview as Overview
+    from commonhold.views.timeline import Timeline as Timeline
 
 _HOMES: Final = {
     "commonhold.code.regions.region": "RegionMap",
@@ -54,8 +57,8 @@ _HOMES: Final = {
     "commonhold.commits.region_list": "RegionList",
     "commonhold.commits.undo.answers": "UndoAnswer",
     "commonhold.history.answers": "Account ReplayAnswer",
-    "commonhold.kernel.answers": "AcquireAnswer AdoptAnswer CommitAnswer LeaseAnswer News PutAnswer RecordAnswer"
-    " RegionHash RegionText ReviewAnswer WaiveAnswer",
+    "commonhold.kernel.answers": "AcquireAnswer AdoptAnswer CommitAnswer LeaseAnswer News NoteQuote PutAnswer"
+    " RecordAnswer RegionHash RegionText ReviewAnswer WaiveAnswer",
     "commonhold.kernel.changeset": "Changeset",
     "commonhold.kernel.events": "CommitUndone Recorded",
     "commonhold.kernel.lease": "Lease",
@@ -71,6 +74,8 @@ _HOMES: Final = {
     "commonhold.runs.commands": "Post",
     "commonhold.tasks.answers": "TaskAction TaskAnswer",
     "commonhold.tasks.commands": "Collisions",
+    "commonhold.views.overview": "Overview",
+    "commonhold.views.timeline": "Timeline",
 }
 _HOME_OF: Final = {name: module for module, names in _HOMES.items() for name in names.split()}
 

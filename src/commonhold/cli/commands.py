@@ -13,6 +13,7 @@ GROUPS: Final[Mapping[str, Mapping[str, str]]] = {
     },
     "See who does what": {
         "status": "Show the sessions at work, their leases, the newest commits and open work; --watch repeats it.",
+        "top": "Show live what each agent holds, does and waits for, and what needs you.",
         "leases": "List the leases, and who waits for one.",
         "who": "Show who holds, waits for or last changed a path.",
         "log": "Show the log, event by event.",
@@ -82,7 +83,7 @@ MEANT: Final = {
     **dict.fromkeys(("free", "unlock"), "release"),
     **dict.fromkeys(("init", "setup"), "install"),
     **dict.fromkeys(("ls", "list"), "leases"),
-    **dict.fromkeys(("ps", "top", "watch"), "status"),
+    **dict.fromkeys(("ps", "watch"), "status"),
     **dict.fromkeys(("set", "settings"), "config"),
     **dict.fromkeys(("notification", "notifications", "webhook"), "notify"),
     **dict.fromkeys(("events", "history"), "log"),

@@ -17,6 +17,9 @@ _MOST_KEPT: Final = 64
 FindNotes = Callable[[Sequence[str], str, str | None], tuple[NoteQuote, ...]]
 """Returns the quotations for canonical keys and words; the third argument is the value of LINKS_KEY."""
 
+SearchNotes = Callable[[str], tuple[NoteQuote, ...]]
+"""Returns the beginnings of the sections that have some words, best first."""
+
 
 class ProjectNotes:
     """The notes that bear on a case. A refusal is given without them if they cannot be read."""

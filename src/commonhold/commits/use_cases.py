@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Required, TypedDict
 
 from commonhold.commits.deferred_changes import DeferredChanges
 from commonhold.commits.maintenance import Maintenance
-from commonhold.commits.project_notes import FindNotes, ProjectNotes
+from commonhold.commits.project_notes import FindNotes, ProjectNotes, SearchNotes
 from commonhold.commits.queries import Queries
 from commonhold.commits.turns import Turns
 from commonhold.commits.waivers import Waivers
@@ -42,7 +42,8 @@ class Surroundings:
     whose process `is_running` is at work, however long it is silent; so is one that has given `signs` of life recently.
     Commits take `turns`; `plans_of` returns the maker of their plans. With `deferred_changes`, changes that are already
     written do not wait until all files are read: they are examined later. `find_notes` looks for the notes that a
-    refusal quotes. In a git repository, `revisions` returns the answers about commits.
+    refusal quotes, `search_notes` for those that have some words. In a git repository, `revisions` returns the answers
+    about commits.
     """
 
     registry: Registry | None = None
@@ -53,6 +54,7 @@ class Surroundings:
     signs: Heartbeats = field(default_factory=Heartbeats)
     deferred_changes: DeferredChanges | None = None
     find_notes: FindNotes | None = None
+    search_notes: SearchNotes = lambda _: ()
     revisions: Callable[[], Revisions | None] = lambda: None
 
 

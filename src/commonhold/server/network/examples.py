@@ -41,7 +41,9 @@ EXAMPLES: Final[Mapping[str, Mapping[str, Any]]] = {
     "review": {"lease_id": _LEASE, "note": "kept, and finished by hand"},
     "record_read": {"keys": ["src/billing.py"]},
     "last_read": {"keys": ["src/billing.py"]},
+    "search_notes": {"words": "token expiry"},
     "send": {"holders": ["codex:019a"], "text": "charge() takes a discount now"},
+    "timeline": {"limit": 5000},
     "waive": {"keys": ["src/report.py#total"], "note": "it never passes a discount"},
     "who": {"key": "src/billing.py"},
 }

@@ -1,0 +1,107 @@
+"""The overview as tables for a terminal."""
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Final
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.table import Table
+from rich.text import Text
+
+from commonhold.cli.output import shown
+from commonhold.kernel.texts import duration, listed, short_name, short_names
+from commonhold.views.overview import AgentRow, AgentState, Overview
+
+_STYLES: Final = {
+    AgentState.WAITING: "yellow",
+    AgentState.WORKING: "green",
+    AgentState.FINISHED: "cyan",
+    AgentState.SILENT: "bold red",
+}
+_MOST_CONFLICTS: Final = 8
+_MOST_KEYS: Final = 3
+_WIDTH: Final = 110
+
+
+def lines(found: Overview) -> Iterator[str]:
+    """Return the same as lines of plain text."""
+    console = Console(width=_WIDTH, color_system=None, force_terminal=False)
+    with console.capture() as captured:
+        console.print(drawn(found))
+    yield from (line.rstrip() for line in captured.get().splitlines())
+
+
+def shown_live(look: Callable[[], Overview], wait: Callable[[], None]) -> None:
+    """Show the result of `look` in the whole terminal, again after each `wait`, until Ctrl-C."""
+    try:
+        with Live(drawn(look()), screen=True, auto_refresh=False, vertical_overflow="ellipsis") as live:
+            while True:
+                live.update(drawn(look()), refresh=True)
+                wait()
+    except KeyboardInterrupt:
+        return
+
+
+def drawn(found: Overview) -> RenderableType:
+    """Return the tables: what needs a person first, then agents, then conflicts."""
+    return Group(*_parts(found))
+
+
+def _parts(found: Overview) -> Iterator[RenderableType]:
+    yield _figures(found)
+    if found.needs:
+        needs = _table("for you", "by", "what", "why")
+        for need in found.needs:
+            age = "" if need.since is None else _ago(need.since, found)
+            needs.add_row(age, shown(short_name(need.holder)), Text(shown(need.title), "bold"), shown(need.why))
+        yield needs
+    if found.agents:
+        agents = _table("agent", "state", "for", "last sign", "does", "holds", "waits for")
+        for row in found.agents:
+            agents.add_row(*_agent(row, found.at))
+        yield agents
+    else:
+        yield Text("no agent is at work; run `commonhold install`, then start your agent here", "dim")
+    if found.incidents:
+        conflicts = _table("conflict", "what happened", "code")
+        for each in found.incidents[:_MOST_CONFLICTS]:
+            conflicts.add_row(_ago(each.at, found), shown(each.text), Text(each.code, "red"))
+        yield conflicts
+
+
+def _figures(found: Overview) -> Text:
+    counts = {state: sum(each.state is state for each in found.agents) for state in AgentState}
+    text = Text(shown(found.root.rpartition("/")[2]), "bold")
+    for state, count in counts.items():
+        text.append(f"   {count} {state}", _STYLES[state] if count else "dim")
+    text.append(f"   {len(found.needs)} for you", "bold red" if found.needs else "dim")
+    if found.landed_at is not None:
+        text.append(f"   last landing {duration(found.at - found.landed_at)} ago", "dim")
+    return text
+
+
+def _ago(at: float, found: Overview) -> str:
+    return f"{duration(found.at - at)} ago"
+
+
+def _table(*names: str) -> Table:
+    table = Table(box=SIMPLE_HEAD, expand=True, pad_edge=False, padding=(0, 1, 0, 0))
+    for name in names:
+        is_short = name in ("for", "state", "code", "last sign", "conflict", "for you")
+        table.add_column(name, no_wrap=is_short, overflow="fold", header_style="dim")
+    return table
+
+
+def _agent(row: AgentRow, now: float) -> Iterator[RenderableType]:
+    yield Text(shown(short_name(row.holder)), "bold")
+    yield Text(row.state, _STYLES[row.state])
+    yield duration(now - row.since)
+    yield f"{row.source}, {duration(now - row.seen_at)}"
+    yield Text(shown(row.task or row.intent))
+    yield Text("\n".join(_keys(lease.keys) for lease in row.holds))
+    yield Text("\n".join(f"{_keys(each.keys)} behind {shown(short_names(each.behind))}" for each in row.waits))
+
+
+def _keys(keys: Iterable[str]) -> str:
+    return shown(listed([each.removeprefix("file:") for each in keys], _MOST_KEYS))

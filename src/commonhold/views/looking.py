@@ -1,0 +1,44 @@
+"""Read the state and the log of one working tree for the views."""
+
+from collections.abc import Iterator, Sequence
+
+from commonhold.commits.queries import Queries
+from commonhold.kernel.events import Recorded
+from commonhold.kernel.ports import LeaseView
+from commonhold.views.overview import Overview, overview
+from commonhold.views.timeline import MOST_EVENTS, Timeline, timeline
+from commonhold.workspace.place import WorktreeState
+
+_EXAMINED = 500
+"""How many of the newest events an overview examines for conflicts and refusals."""
+
+
+class Views:
+    """The views of one working tree, and of the leases that machines share with it."""
+
+    def __init__(self, place: WorktreeState, queries: Queries) -> None:
+        """Read the logs of `place`, and the present state through `queries`."""
+        self._place = place
+        self._queries = queries
+
+    def overview(self) -> Overview:
+        """Return the present moment."""
+        with self._place.store.read() as reader:
+            tasks, runs = reader.tasks(), reader.runs()
+        return overview(self._queries.status(), tasks, runs, self._newest(_EXAMINED), self._place.clock.now())
+
+    def timeline(self, limit: int) -> Timeline:
+        """Return the newest `limit` events of each log as a timeline."""
+        return timeline(self._newest(max(1, min(limit, MOST_EVENTS))), self._place.clock.now().wall)
+
+    def _newest(self, limit: int) -> Sequence[Recorded]:
+        """Return the newest events of all logs, in the order of time."""
+        parts = [view.latest(limit) for view in self._views()]
+        return parts[0] if len(parts) == 1 else sorted((e for part in parts for e in part), key=lambda each: each.at)
+
+    def _views(self) -> Iterator[LeaseView]:
+        with self._place.store.read() as reader:
+            yield reader
+        if self._place.is_shared:
+            with self._place.registry.read() as view:
+                yield view

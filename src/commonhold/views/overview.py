@@ -1,0 +1,322 @@
+"""PURE: the present moment as rows: agents, the line, decisions that wait for a person, and recent conflicts."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from typing import Final, Literal
+
+from commonhold.history.ledger import Ledger
+from commonhold.history.reasons import code_of
+from commonhold.history.wording import named, sentence
+from commonhold.kernel.clock import Now
+from commonhold.kernel.events import (
+    KIND_OF,
+    CommitRefused,
+    Committed,
+    Event,
+    LeaseBroken,
+    LeaseDenied,
+    LeaseExpired,
+    Leaving,
+    Recorded,
+    WaiterLeft,
+    holder_of,
+)
+from commonhold.kernel.keys import FILE, canonical
+from commonhold.kernel.lease import Lease, Waiter, conflicts
+from commonhold.kernel.pictures import Status
+from commonhold.kernel.presence import Presence
+from commonhold.kernel.run import RunRecord, RunState
+from commonhold.kernel.task import TaskRecord, TaskState
+from commonhold.kernel.write_slots import is_for_slots, shown_key
+
+SILENT_SECONDS: Final = 300.0
+"""An agent that shows no sign of life for so long, and has not finished its turn, counts as silent."""
+RECENT_SECONDS: Final = 900.0
+"""Commits so recent count when sessions that change the same file are looked for."""
+MOST_INCIDENTS: Final = 50
+Subject = Literal["partial_work", "debt", "task_failed", "task_stranded", "run_failed", "commit_refused"]
+
+
+class AgentState(StrEnum):
+    """What an agent does: WAITING in line for a lease; FINISHED its turn; WORKING; SILENT for five minutes."""
+
+    WAITING = "waiting"
+    WORKING = "working"
+    FINISHED = "finished"
+    SILENT = "silent"
+
+
+class Source(StrEnum):
+    """Where a state is known from: the agent's HOOKS, its place in the LINE, or its LEASE."""
+
+    HOOKS = "hooks"
+    LINE = "line"
+    LEASE = "lease"
+
+
+@dataclass(frozen=True, slots=True)
+class Holding:
+    """A lease of an agent. Times are Unix times; a lease `is_writing` while a tool writes a file under it."""
+
+    lease_id: str
+    fence: int
+    keys: tuple[str, ...]
+    purpose: str
+    since: float
+    ends_at: float
+    is_writing: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """A place in line, and the sessions that it is `behind`: holders of overlapping leases, and those ahead in line."""
+
+    lease_id: str
+    holder: str
+    keys: tuple[str, ...]
+    purpose: str
+    since: float
+    behind: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AgentRow:
+    """An agent: its state, where that is known from, since when, and its last sign of life (Unix times).
+
+    `intent` is its user's last request, or the purpose of its newest lease; `task` the title of its claimed task.
+    """
+
+    holder: str
+    state: AgentState
+    source: Source
+    since: float
+    seen_at: float
+    intent: str
+    task: str = ""
+    holds: tuple[Holding, ...] = ()
+    waits: tuple[Wait, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """Something that only a person can decide. `id` is that of a lease, task, run or event, or the key of a debt.
+
+    `contents` are the hashes of texts in a refused commit.
+    """
+
+    subject: Subject
+    id: str
+    holder: str
+    title: str
+    why: str
+    since: float | None = None
+    keys: tuple[str, ...] = ()
+    contents: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Incident:
+    """A conflict, or the loss of a lease, in words; `code` is that of the refusal, to look up its meaning."""
+
+    sequence: int
+    at: float
+    kind: str
+    holder: str
+    text: str
+    keys: tuple[str, ...] = ()
+    code: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Meeting:
+    """A file that several sessions hold, wait for, or have changed lately: the next conflict may be there."""
+
+    path: str
+    holders: tuple[str, ...]
+    is_held: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """The present moment. `at` is the server's Unix time, `newest` the number of the newest event.
+
+    `landed_at` is the time at which a task landed last. Two are equal if only time has passed between them.
+    """
+
+    root: str
+    at: float = field(compare=False)
+    newest: int
+    agents: tuple[AgentRow, ...] = ()
+    queue: tuple[Wait, ...] = ()
+    needs: tuple[Need, ...] = ()
+    incidents: tuple[Incident, ...] = ()
+    meetings: tuple[Meeting, ...] = ()
+    tasks: Mapping[str, int] | None = None
+    landed_at: float | None = None
+
+
+def overview(
+    status: Status, tasks: Sequence[TaskRecord], runs: Sequence[RunRecord], events: Sequence[Recorded], now: Now
+) -> Overview:
+    """Return the overview of a state; `events` are the newest ones, in order."""
+    queue = tuple(_wait(each, status, now) for each in status.waiters)
+    counts = {state.value: sum(each.state is state for each in tasks) for state in TaskState}
+    landed = [each.since for each in tasks if each.state is TaskState.LANDED]
+    agents = tuple(_agents(status, tasks, queue, now))
+    busy = {each.holder for each in agents if each.state is not AgentState.FINISHED}
+    return Overview(
+        status.root,
+        now.wall,
+        events[-1].sequence if events else 0,
+        agents,
+        queue,
+        (*_works(status, busy), *_ended(tasks, runs), *_given_up(events, busy)),
+        tuple(_incidents(events))[-MOST_INCIDENTS:][::-1],
+        tuple(_meetings(status, events, now)),
+        counts if tasks else None,
+        max(landed, default=None),
+    )
+
+
+def _wait(waiter: Waiter, status: Status, now: Now) -> Wait:
+    ahead: list[Lease | Waiter] = [*status.leases, *(each for each in status.waiters if each.number < waiter.number)]
+    found = conflicts(map(canonical, waiter.keys), waiter.mode, waiter.holder, ahead, now)
+    behind = tuple(dict.fromkeys(each.holder for each in found))
+    return Wait(waiter.id, waiter.holder, _shown(waiter.keys), waiter.task, waiter.queued_at, behind)
+
+
+def _shown(keys: Iterable[str]) -> tuple[str, ...]:
+    return tuple(map(shown_key, keys))
+
+
+def _agents(status: Status, tasks: Sequence[TaskRecord], queue: Sequence[Wait], now: Now) -> list[AgentRow]:
+    """Return the sessions that are at work, hold a lease or wait for one: first those that wait, then by name."""
+    present = {each.holder: each for each in status.sessions}
+    claimed = {each.holder: each.task.title for each in tasks if each.state is TaskState.CLAIMED}
+    held: dict[str, list[Lease]] = defaultdict(list)
+    for lease in status.leases:
+        held[lease.holder].append(lease)
+    waits: dict[str, list[Wait]] = defaultdict(list)
+    for wait in queue:
+        waits[wait.holder].append(wait)
+    rows = [
+        replace(_row(holder, present.get(holder), held[holder], waits[holder], now), task=claimed.get(holder, ""))
+        for holder in {*present, *held, *waits}
+    ]
+    order = list(AgentState)
+    return sorted(rows, key=lambda each: (order.index(each.state), each.holder))
+
+
+def _row(holder: str, session: Presence | None, leases: Sequence[Lease], waits: Sequence[Wait], now: Now) -> AgentRow:
+    """Return the row of an agent that has at least one of these."""
+    # Each sign of life renews a lease for its whole time to live.
+    signs = [each.deadline.wall - each.ttl_seconds for each in leases if each.is_claimed]
+    begins = [each.granted_at for each in leases] + [each.since for each in waits]
+    seen = max([*signs, *begins, *([session.seen_at] if session else [])])
+    purposes = [each.task for each in reversed(leases)] + [each.purpose for each in waits]
+    intent = (session.intent if session else "") or next(filter(None, purposes), "")
+    source = Source.HOOKS if session else Source.LEASE
+    if waits:
+        state, source, since = AgentState.WAITING, Source.LINE, waits[0].since
+    elif session and session.is_at_rest:
+        state, since = AgentState.FINISHED, session.seen_at
+    elif now.wall - seen > SILENT_SECONDS:
+        state, since = AgentState.SILENT, seen
+    else:
+        state, since = AgentState.WORKING, session.began_at if session else min(begins)
+    return AgentRow(holder, state, source, since, seen, intent, "", tuple(map(_holding, leases)), tuple(waits))
+
+
+def _holding(lease: Lease) -> Holding:
+    keys, ends_at = _shown(lease.keys), lease.deadline.wall
+    return Holding(lease.id, lease.fence, keys, lease.task, lease.granted_at, ends_at, is_for_slots(lease.keys))
+
+
+def _works(status: Status, busy: set[str]) -> Iterator[Need]:
+    """Yield unfinished work, and debts; those of `busy` sessions are left out, since these still work on them."""
+    for work in status.works:
+        keys = _shown(each.key for each in work.changes)
+        why = "its lease was lost before the work was finished; the changes are still in the files"
+        yield Need("partial_work", work.lease_id, work.holder, work.task or named(keys), why, work.found_at, keys)
+    for debt in status.debts:
+        if debt.holder not in busy:
+            yield Need("debt", debt.key, debt.holder, shown_key(debt.key), debt.why, keys=(shown_key(debt.key),))
+
+
+def _ended(tasks: Sequence[TaskRecord], runs: Sequence[RunRecord]) -> Iterator[Need]:
+    """Yield tasks and runs that have failed, and tasks that are done and have not landed."""
+    for task in tasks:
+        if task.state is TaskState.FAILED:
+            yield Need("task_failed", task.id, task.holder, task.task.title, f"it failed: {task.note}", task.since)
+        elif task.state is TaskState.DONE:
+            why = "it is done, but its change has not landed"
+            yield Need("task_stranded", task.id, task.holder, task.task.title, why, task.since)
+    for run in runs:
+        if run.state is RunState.FAILED:
+            why = f"the run {run.id} failed: {run.note or 'some of its items cannot go on'}"
+            yield Need("run_failed", run.id, run.started_by, run.run.goal or run.id, why, run.since)
+
+
+def _given_up(events: Sequence[Recorded], busy: set[str]) -> Iterator[Need]:
+    """Yield the refused commits after which their sessions have committed nothing."""
+    last: dict[str, tuple[Recorded, CommitRefused | None]] = {}
+    for each in events:
+        match each.event:
+            case Committed(holder=holder):
+                last[holder] = each, None
+            case CommitRefused(holder=holder) as refusal:
+                last[holder] = each, refusal
+            case _:
+                pass
+    for recorded, event in last.values():
+        if event is not None and event.holder not in busy:
+            title, why = event.intent or named(event.keys), f"{event.why}; it has not been tried again"
+            number = str(recorded.sequence)
+            yield Need("commit_refused", number, event.holder, title, why, recorded.at, event.keys, event.contents)
+
+
+def is_incident(event: Event) -> bool:
+    """Whether an event is a conflict, or the loss of a lease."""
+    if isinstance(event, Committed):
+        return bool(event.merged)
+    is_lost = isinstance(event, WaiterLeft) and event.why in (Leaving.DEADLOCK, Leaving.TIMED_OUT)
+    return is_lost or isinstance(event, LeaseDenied | CommitRefused | LeaseBroken | LeaseExpired)
+
+
+def _incidents(events: Sequence[Recorded]) -> Iterator[Incident]:
+    ledger = Ledger(events)
+    for each in events:
+        if is_incident(each.event):
+            keys = ledger.keys_of(each.event)
+            if keys and is_for_slots(keys):
+                continue  # the slot of an announced write that did not come ends by itself
+            text = sentence(each.event, ledger)
+            if isinstance(each.event, Committed):
+                text = f"{text[:-1]}; merged with the changes of others."
+            kind, code = KIND_OF[type(each.event)], code_of(each.event)
+            yield Incident(each.sequence, each.at, kind, holder_of(each.event), text, _shown(keys), code)
+
+
+def _meetings(status: Status, events: Sequence[Recorded], now: Now) -> Iterator[Meeting]:
+    """Yield the files where sessions that are still at work meet, those that are held first."""
+    claims: list[Lease | Waiter] = [*status.leases, *status.waiters]
+    present = {each.holder for each in status.sessions} | {each.holder for each in claims}
+    by_path: dict[str, dict[str, bool]] = defaultdict(dict)
+    for recorded in events:
+        event = recorded.event
+        if isinstance(event, Committed) and event.holder in present and now.wall - recorded.at < RECENT_SECONDS:
+            for change in event.files:
+                by_path[change.path].setdefault(event.holder, False)
+    for claim in claims:
+        for path in paths_of(claim.keys):
+            by_path[path][claim.holder] = True
+    found = (Meeting(path, tuple(sorted(each)), any(each.values())) for path, each in by_path.items() if len(each) > 1)
+    yield from sorted(found, key=lambda each: (not each.is_held, each.path))
+
+
+def paths_of(keys: Iterable[str]) -> set[str]:
+    """Return the paths of the files and folders that keys are in, those of write slots too."""
+    parsed = (canonical(shown_key(each)) for each in keys)
+    return {each.file_path for each in parsed if each.scheme == FILE}

@@ -1,0 +1,129 @@
+"""The overview: agents with true states, the line, what waits for a person, and conflicts."""
+
+from dataclasses import replace
+
+from tests.unit.history.shop import Shop
+
+from commonhold.kernel.run import RunMove
+from commonhold.kernel.task import Task
+from commonhold.tasks.answers import TaskAction
+from commonhold.views.overview import SILENT_SECONDS, AgentRow, AgentState, Meeting, Overview, Source
+
+NOTHING = "0" * 64
+
+
+def look(shop: Shop) -> Overview:
+    return shop.session("person").overview()
+
+
+def row(shop: Shop, holder: str) -> AgentRow:
+    return next(each for each in look(shop).agents if each.holder == holder)
+
+
+def test_nothing_is_there_at_first(shop: Shop) -> None:
+    found = look(shop)
+    assert replace(found, root="", at=0.0) == Overview("", 0.0, 0)
+
+
+def test_a_state_says_where_it_is_known_from_and_since_when(shop: Shop) -> None:
+    ann, ben = shop.session("ann"), shop.session("ben")
+    began = shop.clock.now().wall
+    ann.start_session("process")
+    ann.set_intent("a discount")
+    ann.acquire("a.py#f", task="percent")
+    shop.clock.advance(10)
+    ben.acquire("a.py#f", task="round", patience_seconds=60)
+    working = row(shop, "ann")
+    assert (working.state, working.source, working.since) == (AgentState.WORKING, Source.HOOKS, began)
+    assert working.intent == "a discount"
+    assert [(each.keys, each.purpose, each.is_writing) for each in working.holds] == [
+        (("file:a.py#f",), "percent", False)
+    ]
+    waiting = row(shop, "ben")
+    assert (waiting.state, waiting.source, waiting.since) == (AgentState.WAITING, Source.LINE, began + 10)
+    assert [each.behind for each in waiting.waits] == [("ann",)]
+    assert look(shop).queue == waiting.waits
+    assert look(shop).agents[0] == waiting, "those that wait come first"
+
+
+def test_finished_a_turn_is_apart_from_silent(shop: Shop) -> None:
+    ann, ben = shop.session("ann"), shop.session("ben")
+    for each in (ann, ben):
+        each.start_session("process")
+        each.set_intent("x")
+    ann.end_turn()
+    shop.clock.advance(SILENT_SECONDS + 1)
+    assert [(each.holder, each.state) for each in look(shop).agents] == [
+        ("ann", AgentState.FINISHED),
+        ("ben", AgentState.SILENT),
+    ]
+    assert row(shop, "ben").since == row(shop, "ben").seen_at
+
+
+def test_a_session_without_hooks_is_known_by_its_lease(shop: Shop) -> None:
+    shop.session("ann").acquire("a.py#f", task="percent")
+    found = row(shop, "ann")
+    assert (found.state, found.source, found.intent) == (AgentState.WORKING, Source.LEASE, "percent")
+
+
+def test_conflicts_are_in_words_and_the_newest_comes_first(shop: Shop) -> None:
+    shop.session("ann").acquire("a.py#f", task="percent")
+    shop.session("ben").acquire("a.py", task="<script>")
+    shop.replace("ann", NOTHING, "def f(x):\n    return 2\n", intent="two")
+    refused, denied = look(shop).incidents
+    assert (denied.kind, denied.holder, denied.code) == ("lease_denied", "ben", "LOCK_CONFLICT")
+    assert denied.keys == ("file:a.py",)
+    assert '"<script>"' in denied.text
+    assert (refused.kind, refused.code) == ("commit_refused", "REGION_CHANGED")
+
+
+def test_a_refusal_needs_a_person_once_its_session_has_given_up(shop: Shop) -> None:
+    ann = shop.session("ann")
+    ann.start_session("process")
+    ann.set_intent("two")
+    shop.replace("ann", NOTHING, "def f(x):\n    return 2\n", intent="two")
+    assert look(shop).needs == ()
+    ann.end_turn()
+    (need,) = look(shop).needs
+    assert (need.subject, need.holder, need.title) == ("commit_refused", "ann", "two")
+    assert [ann.content(each) for each in need.contents] == [b"def f(x):\n    return 2\n"]
+    shop.replace("ann", ann.read("a.py#f")[0].hash, "def f(x):\n    return 2\n", intent="two")
+    assert look(shop).needs == ()
+
+
+def test_unfinished_work_and_failed_tasks_need_a_person(shop: Shop) -> None:
+    ann = shop.session("ann")
+    ann.acquire("a.py#f", task="percent", ttl_seconds=5)
+    (shop.folder / "a.py").write_text("def f(x):\n    return 3\n", encoding="utf-8")
+    ann.add_tasks(Task("t", "title", most_attempts=1))
+    claim = ann.claim_task("t")
+    assert claim.lease
+    ann.change_task("t", TaskAction.FAIL, fence=claim.lease.fence, note="no network")
+    shop.clock.advance(10)
+    shop.session("person").sweep()
+    found = look(shop)
+    assert {each.subject: (each.title, each.since) for each in found.needs} == {
+        "partial_work": ("percent", found.at),
+        "task_failed": ("title", found.at - 10),
+    }
+    assert found.tasks is not None
+    assert found.tasks["failed"] == 1
+
+
+def test_sessions_meet_where_they_hold_or_have_changed_one_file(shop: Shop) -> None:
+    shop.replace_g("ann", "def g(x):\n    return 9\n")
+    shop.session("ann").acquire("b.py#f")
+    shop.session("ben").acquire("a.py#f")
+    assert look(shop).meetings == (Meeting("a.py", ("ann", "ben"), is_held=True),)
+    shop.clock.advance(3600)
+    assert look(shop).meetings == ()
+
+
+def test_a_run_that_failed_needs_a_person(shop: Shop) -> None:
+    ann = shop.session("ann")
+    began = ann.start_run(Task("t", "title"), goal="discounts")
+    (run,) = began.runs
+    ann.end_run(run.run.id, RunMove.FAIL, fence=run.run.fence, note="no editor")
+    (need,) = look(shop).needs
+    assert (need.subject, need.id, need.title) == ("run_failed", run.run.id, "discounts")
+    assert "no editor" in need.why

@@ -1,0 +1,57 @@
+"""The overview in a terminal."""
+
+from tests.unit.history.shop import Shop
+
+from commonhold.cli.top import _changed
+from commonhold.cli.top_view import lines
+from commonhold.views.overview import Overview
+
+
+def test_an_empty_repository_says_how_to_begin() -> None:
+    text = "\n".join(lines(Overview("/a/shop", 0.0, 0)))
+    assert "shop" in text
+    assert "commonhold install" in text
+
+
+def test_agents_needs_and_conflicts_are_shown(shop: Shop) -> None:
+    ann, ben = shop.session("ann"), shop.session("ben")
+    ann.start_session("process")
+    ann.set_intent("a discount")
+    ann.acquire("a.py#f", task="percent")
+    ben.acquire("a.py#f", task="round")
+    ben.acquire("a.py#f", task="round", patience_seconds=60)
+    ann.acquire("b.py", task="draft", ttl_seconds=5)
+    (shop.folder / "b.py").write_text("x = 2\n", encoding="utf-8")
+    shop.clock.advance(10)
+    shop.session("person").sweep()
+    text = "\n".join(lines(shop.session("person").overview()))
+    for words in (
+        "1 waiting",
+        "1 for you",
+        "draft",
+        "a discount",
+        "a.py#f behind ann",
+        "hooks,",
+        "LOCK_CONFLICT",
+        "10 s",
+    ):
+        assert words in text, text
+
+
+def test_no_control_character_of_an_agent_reaches_the_terminal(shop: Shop) -> None:
+    shop.session("ann").start_session("process")
+    shop.session("ann").set_intent("[bold]red[/bold] \x1b[31m \x07")
+    text = "\n".join(lines(shop.session("person").overview()))
+    assert "[bold]red[/bold]" in text
+    assert "\x1b" not in text
+    assert "\x07" not in text
+
+
+def test_a_change_is_shown_and_the_passing_of_time_is_none(shop: Shop) -> None:
+    look = _changed(shop.session("person").overview)
+    shop.session("ann").acquire("x:1")
+    first = look()
+    shop.clock.advance(1)
+    assert look() is first
+    shop.session("ann").acquire("x:2")
+    assert len(look().agents[0].holds) == 2
