@@ -20,10 +20,15 @@ from tests.patience import PATIENCE_SECONDS, until
 
 import commonhold
 from commonhold import Changeset, Code, CommonholdError, Edit, Op
+from commonhold.cli import serve
+from commonhold.cli.common_options import Given
 from commonhold.kernel.scopes import Scope
 from commonhold.server.asgi import MAX_BODY_BYTES
+from commonhold.server.face import Face, listen
+from commonhold.server.network import browser
 from commonhold.workspace.daemon_files import http_address
-from commonhold.workspace.tokens import revoke
+from commonhold.workspace.repository import find_repository
+from commonhold.workspace.tokens import revoke, tokens
 
 pytestmark = pytest.mark.slow
 ONE: Final = "a.py#one"
@@ -46,7 +51,15 @@ def bearer(server: Server, scope: Scope = Scope.AGENT, agent: str | None = "ann"
     return {"Authorization": f"Bearer {server.token(scope, **more)}", **named}
 
 
-PATHS: Final = ["/", "/metrics", LEASES, "/api/v1/openapi.json", "/api/v1/events", "/api/v1/nothing", "/hooks/claude"]
+PATHS: Final = [
+    "/metrics",
+    LEASES,
+    "/api/v1/openapi.json",
+    "/api/v1/events",
+    "/api/v1/nothing",
+    "/hooks/claude",
+    "/session",
+]
 
 
 @pytest.mark.parametrize("path", PATHS)
@@ -56,6 +69,16 @@ def test_nothing_is_had_without_a_token(server: Server, method: str, path: str) 
     assert (answer.status, answer.json["code"]) == (401, "TOKEN_INVALID")
     assert answer.headers["www-authenticate"].startswith("Bearer")
     assert answer.headers["connection"] == "close"
+
+
+def test_the_dashboard_needs_none_and_has_no_data(server: Server) -> None:
+    for path in ("/", "/dashboard/app.js", "/dashboard/style.css"):
+        answer = server.ask("GET", path)
+        assert (answer.status, answer.headers["connection"]) == (200, "close")
+        name = path.rpartition("/")[2] or "index.html"
+        assert answer.body == (Path(browser.__file__).parents[1] / "dashboard" / name).read_bytes()
+        assert server.ask("GET", path, Host="pages.example").status == 421
+        assert server.ask("POST", path).status == 401
 
 
 def test_health_needs_none(server: Server) -> None:
@@ -243,6 +266,31 @@ def test_tokens_are_issued_listed_and_revoked(run: Call) -> None:
     assert run("token", "revoke", made["id"]).text.startswith(f"revoked {made['id']}")
     missing = run("token", "revoke", made["id"], "--json")
     assert (missing.status, missing.json["code"]) == (3, "TOKEN_UNKNOWN")
+
+
+def test_a_token_that_signs_a_browser_in_is_listed_as_such(run: Call) -> None:
+    made = run("token", "issue", "--scope", "reviewer", "--once", "--json").json
+    assert (made["once"], made["expires_at"] is None) == (True, False)
+    assert "signs one browser in" in run("token", "list").text
+    refused = run("token", "issue", "--once", "--days", "1", "--json")
+    assert (refused.status, refused.json["code"]) == (2, "USAGE")
+
+
+@pytest.mark.parametrize("is_terminal", [True, False])
+def test_the_link_of_the_dashboard_is_printed_in_terminals_only(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *, is_terminal: bool
+) -> None:
+    repository = find_repository(str(make_repository(tmp_path / "work")))
+    monkeypatch.setattr(serve, "is_terminal", lambda: is_terminal)
+    opened = listen(Face(port=0))
+    with opened.listeners[0]:
+        serve._tell(Given(), repository, opened)
+        said = capsys.readouterr().out
+        assert f"dashboard: {opened.url}/" in said
+    assert ("#chd_" in said) is is_terminal
+    assert [(each.is_once, each.scope) for each in tokens(repository.state_folder)] == (
+        [(True, Scope.ADMIN)] if is_terminal else []
+    )
 
 
 def certificate(folder: Path) -> tuple[str, str]:

@@ -38,6 +38,7 @@ PROGRAMS: Final = {
         *(Program(name, (name,), name) for name in ("ed", "patch", "perl", "vim")),
         Program("node", ("nodejs",), "node"),
         Program("npm", ("npm",), "node"),
+        Program("chromium", ("chromium",), "chromium"),
     )
 }
 

@@ -12,15 +12,17 @@ from commonhold.cli.command import Command, files
 from commonhold.cli.common_options import Given, common, start_of
 from commonhold.cli.daemon import check_not_masked
 from commonhold.cli.exit_status import DONE
-from commonhold.cli.output import complain, flush, say, send_json
+from commonhold.cli.output import complain, flush, is_terminal, say, send_json
 from commonhold.client import daemon
 from commonhold.kernel.errors import Code, StoreError, UsageError
+from commonhold.kernel.scopes import Scope
+from commonhold.machine.system import SystemClock
 from commonhold.server.daemon import lifetime
 from commonhold.server.face import DEFAULT_HOST, DEFAULT_PORT, DEFAULT_RATE, Face, OpenFace, listen
 from commonhold.workspace import daemon_files
 from commonhold.workspace.loopback import MAX_PORT
 from commonhold.workspace.repository import Repository, find_repository
-from commonhold.workspace.tokens import tokens
+from commonhold.workspace.tokens import LINK_SECONDS, issue, tokens
 
 MOST_TRIES: Final = 5
 """A command that runs meanwhile may start a daemon of its own between the end of the last one and this one."""
@@ -67,8 +69,9 @@ def command(given: Given, /, *, hosts: tuple[str, ...], insecure: bool, **choice
     """Serve this repository over HTTP until Ctrl-C: the operations, streams of events, health and metrics.
 
     It takes the place of the repository's daemon, which it is, too: hooks and commands on this machine use it, without
-    a token. Clients over the network need one from `commonhold token issue`. docs/server.md describes the interface,
-    docs/security.md what protects it.
+    a token. Clients over the network need one from `commonhold token issue`. In a terminal it prints a link that signs
+    your browser in to the dashboard. docs/server.md describes the interface, docs/dashboard.md the dashboard,
+    docs/security.md what protects both.
     """
     face = _face(hosts, choices)
     _check_private(face, is_consented=insecure)
@@ -146,7 +149,15 @@ def _tell(given: Given, repository: Repository, opened: OpenFace) -> None:
         flush()
         return
     say(f"serving {repository.root} at {opened.url}; end it with Ctrl-C")
-    if not tokens(repository.state_folder):
+    if is_terminal():
+        # Elsewhere the link would lie in a log, which others may read before its ten minutes are over.
+        now = SystemClock().now().wall
+        _, text = issue(repository.state_folder, Scope.ADMIN, now, label="browser", ttl=LINK_SECONDS, is_once=True)
+        say(f"dashboard: {opened.url}/#{text}")
+        say("the link signs in one browser, within 10 minutes; another token: commonhold token issue --once")
+    else:
+        say(f"dashboard: {opened.url}/; for a token that signs in: commonhold token issue --once")
+    if not any(not (each.is_once or each.parent) for each in tokens(repository.state_folder)):
         complain("no client has an access token yet. In another terminal: commonhold token issue --scope agent")
     say(f"try it: curl -H 'Authorization: Bearer TOKEN' {opened.url}/api/v1/status")
     flush()

@@ -11,6 +11,7 @@ from commonhold.cli.common_options import Given, common, start_of
 from commonhold.cli.exit_status import DONE, REFUSED
 from commonhold.cli.output import answer, shown
 from commonhold.kernel import texts
+from commonhold.kernel.errors import Code, UsageError
 from commonhold.kernel.scopes import Scope
 from commonhold.machine.system import SystemClock
 from commonhold.workspace import tokens
@@ -42,6 +43,7 @@ def command() -> None:
     examples=(
         "commonhold token issue --scope agent --label laptop",
         "commonhold token issue --scope observer --days 7",
+        "commonhold token issue --scope admin --once",
     ),
 )
 @click.option(
@@ -58,15 +60,18 @@ def command() -> None:
     help="Act as the session NAME, and its subagents NAME/..., only; default: in any name.",
 )
 @click.option("--days", metavar="N", type=click.FloatRange(0, 3650, min_open=True), help="Expire after N days.")
+@click.option("--once", is_flag=True, help="It only signs one browser in to the dashboard, within 10 minutes.")
 @common
 @click.pass_obj
-def _issue(given: Given, scope: str, label: str, holder: str | None, days: float | None) -> int:
+def _issue(given: Given, scope: str, label: str, holder: str | None, days: float | None, *, once: bool) -> int:
     """Make a token and print it. It cannot be shown again."""
     texts.check_line(label, "label")
     if holder is not None:
         texts.check_holder(holder)
-    ttl = None if days is None else days * DAY_SECONDS
-    token, text = tokens.issue(_folder(given), Scope(scope), _now(), label=label, holder=holder, ttl=ttl)
+    if once and days is not None:
+        raise UsageError(Code.USAGE, "a token with --once lasts 10 minutes", hint="leave --days out")
+    ttl = tokens.LINK_SECONDS if once else None if days is None else days * DAY_SECONDS
+    token, text = tokens.issue(_folder(given), Scope(scope), _now(), label=label, holder=holder, ttl=ttl, is_once=once)
     answer(given, token, lambda each: {"token": text, **_shape(each)}, lambda _: text)
     return DONE
 
@@ -98,6 +103,7 @@ def _described(known: tuple[Token, ...]) -> list[str]:
 
 def _line(token: Token) -> str:
     parts = [token.id, token.scope, shown(token.label), f"for {shown(token.holder)}" if token.holder else ""]
+    parts.append("signs one browser in" if token.is_once else f"by {token.parent}" if token.parent else "")
     if token.expires_at is not None:
         parts.append(f"{'until' if token.is_valid(_now()) else 'expired'} {instant(token.expires_at)}")
     return "  ".join(each for each in parts if each)
@@ -109,6 +115,8 @@ def _shape(token: Token) -> Json:
         "scope": token.scope.value,
         "label": token.label,
         "holder": token.holder,
+        "once": token.is_once,
+        "parent": token.parent or None,
         "issued_at": instant(token.issued_at),
         "expires_at": None if token.expires_at is None else instant(token.expires_at),
     }

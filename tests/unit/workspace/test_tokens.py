@@ -11,7 +11,7 @@ import pytest
 from commonhold.kernel.errors import Code, InputError
 from commonhold.kernel.scopes import Scope
 from commonhold.workspace import tokens
-from commonhold.workspace.tokens import KnownTokens, issue, revoke
+from commonhold.workspace.tokens import BROWSER_SECONDS, MOST_BROWSERS, KnownTokens, exchange, issue, revoke
 
 NOW = 1000.0
 
@@ -90,3 +90,42 @@ def test_there_is_a_limit(folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(InputError, match="2 tokens already"):
         issue(folder, Scope.AGENT, NOW)
     assert issue(folder, Scope.AGENT, NOW + 6.0)  # the expired ones make room
+
+
+def test_a_token_that_is_once_admits_nothing_and_is_exchanged_once(folder: str) -> None:
+    _, once = issue(folder, Scope.REVIEWER, NOW, holder="ann", ttl=600.0, is_once=True)
+    known = KnownTokens(folder)
+    assert known.find(once, NOW) is None
+    assert known.can_exchange(once, NOW)
+    with ThreadPoolExecutor(8) as threads:
+        exchanged = [each for each in threads.map(lambda _: exchange(folder, once, NOW), range(8)) if each]
+    ((token, text),) = exchanged
+    assert known.find(text, NOW) == token
+    assert (token.scope, token.holder, token.expires_at) == (Scope.REVIEWER, "ann", NOW + BROWSER_SECONDS)
+    assert tokens.tokens(folder) == (token,)
+
+
+def test_a_link_that_has_expired_is_exchanged_for_nothing(folder: str) -> None:
+    _, once = issue(folder, Scope.ADMIN, NOW, ttl=600.0, is_once=True)
+    assert exchange(folder, once, NOW + 600.0) is None
+    assert exchange(folder, "chd_x_y", NOW) is None
+
+
+def test_the_token_of_a_browser_ends_with_the_one_it_was_exchanged_for(folder: str) -> None:
+    parent, text = issue(folder, Scope.OBSERVER, NOW, ttl=60.0)
+    made = exchange(folder, text, NOW)
+    assert made
+    again = exchange(folder, made[1], NOW)
+    assert again
+    assert [each.expires_at for each, _ in (made, again)] == [NOW + 60.0, NOW + 60.0]
+    known = KnownTokens(folder)
+    assert known.find(made[1], NOW)
+    revoke(folder, parent.id)
+    assert [known.find(each, NOW) for each in (text, made[1], again[1])] == [None, None, None]
+
+
+def test_a_bearer_cannot_fill_the_file_with_browsers(folder: str) -> None:
+    parent, text = issue(folder, Scope.OBSERVER, NOW)
+    made = [exchange(folder, text, NOW + number) for number in range(MOST_BROWSERS + 5)]
+    kept = [each.id for each in tokens.tokens(folder)]
+    assert kept == [parent.id, *(each[0].id for each in made[5:] if each)]

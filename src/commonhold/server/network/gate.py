@@ -10,7 +10,8 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from commonhold.kernel.errors import Code, StoreError, UsageError
-from commonhold.server.asgi import Scope, header
+from commonhold.server.asgi import Answer, Scope, header
+from commonhold.server.network import browser
 from commonhold.server.network.access import Access
 from commonhold.workspace.tokens import KnownTokens, Token
 
@@ -94,13 +95,30 @@ class Gate:
         self.check_place(scope)
         text = header(scope, b"authorization")
         kind, _, given = text.partition(" ")
-        if not text and scope["type"] == "websocket":
-            kind, given = "bearer", _offered(scope)
+        if not text:
+            kind, given = "bearer", _offered(scope) if scope["type"] == "websocket" else browser.token_of_page(scope)
         token = self._valid(given.strip()) if kind.lower() == "bearer" else None
         if token is None:
             raise invalid("the request has no valid access token" if given else "the request has no access token")
         self._rates.take(token.id)
         return Access(token.scope, token.id, token.holder, lambda: self._valid(given.strip()) is not None)
+
+    def check_exchange(self, scope: Scope) -> None:
+        """Raise UsageError unless the bearer may begin a session: strangers cause no more work than this."""
+        self.check_place(scope)
+        if not self._tokens.can_exchange(browser.text_of(scope), self._wall()):
+            raise browser.not_exchanged()
+
+    def begin_session(self, scope: Scope) -> Answer:
+        """Exchange the token of a request, which `check_exchange` permits, for one of its browser.
+
+        Raises UsageError if the token was exchanged meanwhile, and InputError.
+        """
+        return browser.begin(scope, self._tokens.state_folder, self._wall())
+
+    def end_session(self, scope: Scope) -> Answer:
+        """Revoke the token of the browser that asks. Raises UsageError, and StoreError."""
+        return browser.end(scope, self.admit(scope), self._tokens.state_folder)
 
     def _valid(self, text: str) -> Token | None:
         return self._tokens.find(text, self._wall())

@@ -8,19 +8,20 @@ from dataclasses import replace
 from functools import partial
 from typing import Final
 
-from commonhold.api.routes import PREFIX, ROUTES, match
+from commonhold.api.routes import PREFIX, ROUTES, Match, match
 from commonhold.kernel.errors import Code, CommonholdError, StoreError
 from commonhold.kernel.events import Recorded
 from commonhold.machine.logs import Log
 from commonhold.server.asgi import BE_KNOWN, JSON, Answer, App, Receive, Scope, Send, header, send_answer
 from commonhold.server.facts import Facts
-from commonhold.server.network import metrics
+from commonhold.server.network import browser, metrics
 from commonhold.server.network.access import OWNER, Access
 from commonhold.server.network.api import Api, Channel, OpenChannel, not_ready, path_of, unknown
 from commonhold.server.network.errors import error_answer
 from commonhold.server.network.feed import Feed
 from commonhold.server.network.gate import Gate
 from commonhold.server.network.streams import EVENT_STREAM, Streams
+from commonhold.server.threads import beside
 
 REOPEN_SECONDS: Final = 1.0
 MOST_CHANNELS: Final = 1000
@@ -91,9 +92,17 @@ class Interface:
             if scope["type"] not in ("http", "websocket"):
                 return
             try:
-                if path_of(scope) in _OPEN:
+                path = path_of(scope)
+                if path in _OPEN:
                     gate.check_place(scope)
                     await self._route(scope, receive, send, OWNER)
+                    return
+                if (file := browser.file_at(scope, path)) is not None:
+                    gate.check_place(scope)
+                    await send_answer(send, file())
+                    return
+                if path == browser.SESSION and scope["type"] == "http":
+                    await send_answer(send, await _session(scope, gate))
                     return
                 access = gate.admit(scope)
                 scope.get(BE_KNOWN, bool)()
@@ -160,6 +169,20 @@ class Interface:
     async def close(self) -> None:
         """End all streams."""
         self._feed.close()
+
+
+async def _session(scope: Scope, gate: Gate) -> Answer:
+    """Begin, describe or end the session of a browser. Raises CommonholdError."""
+    match scope["method"]:
+        case "POST":
+            gate.check_exchange(scope)
+            return await beside(partial(gate.begin_session, scope))
+        case "DELETE":
+            return await beside(partial(gate.end_session, scope))
+        case "GET":
+            return browser.described(gate.admit(scope))
+        case method:
+            raise unknown(method, browser.SESSION, Match(None, {}, ("DELETE", "GET", "POST")))
 
 
 async def _refuse(scope: Scope, send: Send, fault: CommonholdError) -> None:

@@ -1,0 +1,127 @@
+"""The dashboard in a real browser: one visit to every page, with hostile texts in all that agents write."""
+
+import time
+from pathlib import Path
+from typing import Final
+
+import pytest
+from tests.e2e.browser import Page, browser
+from tests.e2e.cli_driver import make_repository
+from tests.e2e.served import Server, served
+
+from commonhold import Task
+from commonhold.kernel.scopes import Scope
+from commonhold.tasks.answers import TaskAction
+from commonhold.workspace import tokens
+
+pytestmark = pytest.mark.slow
+HOSTILE: Final = "<script>window.owned=1</script><img src=x onerror='window.owned=1'>"
+LIVE: Final = "document.querySelector('.link')?.dataset.state === 'live'"
+PAGES: Final = {
+    "now": "Agents at work",
+    "tasks": "Which task needs which",
+    "run": "Held now",
+    "map": "filter",
+    "queue": "Who waits for whom",
+    "inbox": "decision",
+    "archive": "Search by words",
+    "file/a.py": "def one",
+}
+
+
+def link(server: Server) -> str:
+    _, text = tokens.issue(str(server.state), Scope.ADMIN, time.time(), ttl=600.0, is_once=True)
+    return f"{server.url}/#{text}"
+
+
+def work(server: Server) -> None:
+    """Let agents whose every text is hostile hold, wait, collide, fail, and leave work unfinished."""
+    with server.connect("ann") as ann, server.connect(HOSTILE[:60]) as ben, server.connect("gone") as gone:
+        for each in (ann, ben):
+            each.start_session("process")
+            each.set_intent(HOSTILE)
+        for path in ("b.py", "c.py"):
+            gone.acquire(path, task=path, ttl_seconds=1)
+            (server.root / path).write_text(f"# {HOSTILE}\n", encoding="utf-8")
+        ann.acquire("a.py#one", "file:<img src=x>.py", f"x:{HOSTILE[:20]}", task=HOSTILE)
+        ben.acquire("a.py#one", task=HOSTILE)
+        ben.acquire("a.py", task=HOSTILE, patience_seconds=600)
+        ann.add_tasks(Task("t", HOSTILE, most_attempts=1), Task("u", HOSTILE, intent=HOSTILE, needs=("t",)))
+        claim = ben.claim_task("t")
+        assert claim.lease
+        ben.change_task("t", TaskAction.FAIL, fence=claim.lease.fence, note=HOSTILE)
+        time.sleep(1.1)
+        ann.sweep()
+
+
+def press(page: Page, title: str, label: str) -> None:
+    """Press a button of a decision, once it is there; wait until the page says that it is done."""
+    card = f"[...document.querySelectorAll('article')].find(each => each.querySelector('h3').innerText === {title!r})"
+    button = f"[...({card})?.querySelectorAll('button') ?? []].find(each => each.innerText.startsWith({label!r}))"
+    page.until(button)
+    page.run("document.querySelector('aside').replaceChildren()")
+    page.run(f"{button}.click()")
+    page.until("document.querySelector('.notice.good')")
+
+
+def visit(page: Page) -> None:
+    """Visit every page at the width of a phone, and look for what it runs."""
+    page.size(390, 844)
+    for name, words in PAGES.items():
+        page.run(f"location.hash = '#/{name}'")
+        page.until(f"document.querySelector('main').dataset.page === '{name.partition('/')[0]}'")
+        assert words in page.run("document.querySelector('main').innerHTML")
+        assert page.run("document.documentElement.scrollWidth <= innerWidth"), f"{name} is wider than a phone"
+        assert page.run("document.querySelectorAll('main script, main img, main [onerror]').length") == 0
+
+
+def search(page: Page) -> None:
+    """Find a note whose text is hostile."""
+    page.run("location.hash = '#/archive'")
+    page.until("document.querySelector('main form')")
+    page.run("document.querySelector('main input').value = 'discount'; document.querySelector('form').requestSubmit()")
+    page.until("document.querySelector('main').innerText.includes('window.owned=1')")
+    assert page.run("document.querySelectorAll('main script, main img').length") == 0
+
+
+def decide(page: Page, server: Server) -> None:
+    """Approve one unfinished work, discard the other, and reopen the failed task."""
+    page.run("window.confirm = () => true; location.hash = '#/inbox'")
+    press(page, "b.py", "Approve")
+    press(page, "c.py", "Discard")
+    page.run("[...document.querySelectorAll('input')].forEach(each => { each.value = 'a reason' })")
+    press(page, HOSTILE, "Reopen")
+    page.until("document.querySelector('main').innerText.includes('Nothing waits for you')")
+    with server.connect("ann") as ann:
+        assert ann.partial_works() == ()
+        assert ann.tasks("t").tasks[0].record.note == "a reason"
+    assert (server.root / "b.py").read_text(encoding="utf-8") == f"# {HOSTILE}\n"
+    assert (server.root / "c.py").read_text(encoding="utf-8") == "x = 1\n"
+
+
+def test_every_page_shows_the_state_and_runs_nothing_that_agents_wrote(tmp_path: Path) -> None:
+    root = make_repository(tmp_path / "work")
+    for path in ("b.py", "c.py"):
+        (root / path).write_text("x = 1\n", encoding="utf-8")
+    (root / "note.md").write_text(f"# Prices\n\n## discount\n\n{HOSTILE}\n", encoding="utf-8")
+    with served(root) as server:
+        work(server)
+        with browser(tmp_path / "profile") as page:
+            page.open(link(server))
+            page.until(LIVE)
+            assert "chd_" not in page.run("location.href")
+            visit(page)
+            search(page)
+            decide(page, server)
+            with server.connect("ann") as ann:
+                page.run("location.hash = '#/now'")
+                ann.acquire("x:live", task="seen at once")
+                page.until("document.querySelector('main').innerText.includes('x:live')")
+            assert page.run("window.owned") is None
+            assert page.run("document.cookie") == ""
+            assert page.complaints == []
+            page.open(f"{server.url}/")
+            page.until(LIVE)
+            page.run("document.querySelector('.link a').click()")
+            page.until("document.querySelector('form.sign-in')")
+            assert [each.label for each in tokens.tokens(str(server.state)) if each.label == "browser"] == []
