@@ -21,7 +21,7 @@ FIND_PYTHON = for name in $(PYTHON) python3.14 python3.13 python3.12 python3.11 
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help quick test test-types test-agents lint check generate format coverage stress fuzz docs recording bench bench-contention bench-rivals bench-merge bench-semantics bench-hooks bench-exec bench-starting bench-tracing bench-claims bench-coordination bench-plan-check publish demo build lock clean
+.PHONY: help quick test test-types test-agents lint check generate format coverage stress fuzz docs recording bench bench-contention bench-rivals bench-merge bench-semantics bench-hooks bench-exec bench-starting bench-tracing bench-claims bench-coordination bench-plan-check bench-dashboard publish demo dashboard dashboard-pictures build lock clean
 .SILENT:
 .DELETE_ON_ERROR:
 
@@ -30,6 +30,9 @@ help: ## List what make can do
 
 demo: $(STAMP) ## Show what Commonhold does, in a throw-away repository
 	$(VENV)/bin/commonhold demo
+
+dashboard: $(STAMP) ## Let two scripted agents collide beside a server, and print the link of its dashboard
+	$(VENV)/bin/commonhold demo --dashboard $(ARGS)
 
 quick: $(STAMP) ## Run the tests that are not marked slow, in two to three minutes
 	$(PY) -m pytest -n 2 -m "not slow" --hypothesis-profile=quick $(ARGS)
@@ -90,6 +93,9 @@ docs: $(STAMP) ## Build the docs site into build/site
 recording: $(STAMP) ## Draw docs/collision.svg, the picture of the README, from a run of two scripted agents
 	$(PY) -m bench.recording $(ARGS)
 
+dashboard-pictures: $(STAMP) ## Draw the pictures of docs/dashboard.md, in a headless Chromium
+	$(PY) -m bench.dashboard_pictures $(ARGS)
+
 bench: $(STAMP) ## Measure speed
 	$(PY) -m bench.run $(ARGS)
 
@@ -125,6 +131,9 @@ bench-coordination: $(STAMP) ## Let scripted agents carry out a plan of 60 tasks
 
 bench-plan-check: $(STAMP) ## Measure predicted overlaps on plans made from histories: ARGS="--repos DIR... --work DIR"
 	$(PY) -m bench.plan_check $(ARGS)
+
+bench-dashboard: $(STAMP) ## Measure the dashboard in a headless Chromium, with 20 agents and 10,000 events
+	$(PY) -m bench.dashboard $(ARGS)
 
 publish: $(STAMP) ## Write docs/benchmarks.md from what the benches have measured last
 	$(PY) -m bench.publish --take $(ARGS)

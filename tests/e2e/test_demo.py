@@ -18,6 +18,8 @@ from rich.console import Console
 from rich.text import Text
 from tests.patience import until
 
+import commonhold
+from commonhold.demo import beside_server, hooked
 from commonhold.demo.board import Board
 from commonhold.demo.hooked import play
 from commonhold.demo.marking import mark_function, mark_function_in_file, mark_header, times_marked
@@ -271,3 +273,25 @@ def test_a_dead_agent_fails_the_demo(tmp_path: Path) -> None:
         said, _ = process.communicate(timeout=60)
     assert process.returncode == 1, said
     assert "ended in the middle of its work" in said
+
+
+@slow
+def test_two_agents_collide_beside_a_server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(beside_server, "PAUSE_SECONDS", 0.0)
+    links: list[str] = []
+    beside_server.show(tmp_path, 0, links.append, rounds=1)
+    assert re.fullmatch(r"http://127\.0\.0\.1:\d+/#chd_\w{8}_[\w-]+", links[0])
+    text = (tmp_path / "shop/prices.py").read_text(encoding="utf-8")
+    assert all(new in text for _, new in beside_server.edits(0))
+    with commonhold.open(str(tmp_path / "shop"), agent="reader") as hold:
+        found = hold.overview()
+    assert "commit_refused" in [each.kind for each in found.incidents]
+    assert found.agents == ()
+
+
+def test_each_round_of_edits_goes_on_from_the_one_before() -> None:
+    text = hooked.SOURCE
+    for number in range(20):
+        for old, new in beside_server.edits(number):
+            assert text.count(old) == 1
+            text = text.replace(old, new)

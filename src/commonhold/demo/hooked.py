@@ -70,6 +70,10 @@ class Editor:
         """End the turn: the request is done."""
         self._hook("Stop")
 
+    def end(self) -> None:
+        """End the session."""
+        self._hook("SessionEnd", reason="other")
+
     def read(self) -> str:
         """Return the text of the file, as the agent's own tool shows it."""
         text = (self.root / PATH).read_text(encoding="utf-8")

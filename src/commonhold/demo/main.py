@@ -12,6 +12,7 @@ from typing import Final
 import msgspec
 from rich.console import Console
 
+from commonhold.demo import beside_server
 from commonhold.demo.conductor import Conductor
 from commonhold.demo.crew import AgentDiedError
 from commonhold.demo.hooked import PATH, HooksFailedError, Scene, play
@@ -22,6 +23,7 @@ DONE: Final = 0
 FAILED: Final = 1
 INTERRUPTED: Final = 130
 _TWO: Final = "1. Two agents change one function, as after `commonhold install`: only their hooks are at work."
+_WATCH: Final = "Two agents collide in a small repository. Watch them in a browser (Ctrl-C ends it):\n\n  {}\n"
 _MANY: Final = "2. {} agents change one package at the same time, three times over: see how many edits get lost."
 
 
@@ -34,6 +36,9 @@ def show(options: DemoOptions) -> int:
     progress = Console(stderr=options.json)
     folder = Path(tempfile.mkdtemp(prefix="commonhold-demo-"))
     try:
+        if options.dashboard:
+            beside_server.show(folder, options.port, lambda link: progress.print(_WATCH.format(link), soft_wrap=True))
+            return DONE
         scene = _hooked(folder, progress)
         progress.print(_MANY.format(options.agents), style="bold", markup=False)
         report = asyncio.run(Conductor(options, folder, progress).play())

@@ -11,6 +11,7 @@ SEED = 7
 class DemoOptions:
     """`think` is the mean thinking time of an edit in seconds; `quick` is a small run, which does not measure speed.
 
+    With `dashboard` two agents collide beside a server at `port` (0: any free one), until the user ends it.
     `environment` is added to the environment of the agents' servers: it is no option, so it makes no two runs differ.
     """
 
@@ -23,6 +24,8 @@ class DemoOptions:
     json: bool = False
     plain: bool = False
     keep: bool = False
+    dashboard: bool = False
+    port: int = 0
     environment: Mapping[str, str] = field(default_factory=dict, compare=False)
 
     def sized(self) -> Self:
