@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from commonhold.history.ledger import Ledger, touches
 from commonhold.history.wording import for_, named
+from commonhold.kernel.entry import EntryMoved
 from commonhold.kernel.events import (
     CommitRefused,
     Committed,
@@ -212,6 +213,13 @@ def _moved(_: Recorded, event: TaskMoved, ledger: Ledger) -> Iterator[str]:
         yield f"Its result: the commits in events {listed([str(each) for each in event.result.admitted], _MOST)}."
 
 
+def _landing(_: Recorded, event: EntryMoved, __: Ledger) -> Iterator[str]:
+    if event.note:
+        yield f"The note says {quoted(event.note)}."
+    if event.packet is not None:
+        yield f"It cannot land, since {event.packet.why}."
+
+
 def _coordinated(_: Recorded, event: RunStarted | RunMoved, __: Ledger) -> Iterator[str]:
     if isinstance(event, RunMoved) and event.note:
         yield f"The note says {quoted(event.note)}."
@@ -249,5 +257,6 @@ _REASONS: Final[Mapping[type[Event], Callable[[Recorded, Any, Ledger], Iterator[
     TaskMoved: _moved,
     RunStarted: _coordinated,
     RunMoved: _coordinated,
+    EntryMoved: _landing,
     ItemMoved: _stepped,
 }

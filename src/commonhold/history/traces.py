@@ -1,9 +1,10 @@
 """PURE: the log as OpenTelemetry traces, in the JSON form of the OpenTelemetry protocol (OTLP/JSON).
 
-A span is a run, an item of a run, an attempt at a task, a lease, a wait for one, or a commit; refusals are spans
-without length. A commit under a lease is a child of that lease, and a lease that is a claim is one of the task's
-attempt; a wait stands beside its lease in the same trace. An item is a child of its run, and an attempt by its session
-is one of the item. Ids are hashes of the numbers and ids in the log, so that the same log gives the same spans.
+A span is a run, an item of a run, an attempt at a task, an entry of a merge queue, a lease, a wait for one, or a
+commit; refusals are spans without length. A commit under a lease is a child of that lease, and a lease that is a claim
+is one of the task's attempt; a wait stands beside its lease in the same trace. An item is a child of its run, and an
+attempt by its session is one of the item. Ids are hashes of the numbers and ids in the log, so that the same log gives
+the same spans.
 """
 
 import hashlib
@@ -12,6 +13,7 @@ from typing import Any, Final
 
 from commonhold.history.ledger import ENDS, Ledger
 from commonhold.history.wording import named, sentence
+from commonhold.kernel.entry import ENTRY_TRANSITIONS, FINAL, EntryAdded, EntryMove, EntryMoved
 from commonhold.kernel.events import (
     KIND_OF,
     CommitRefused,
@@ -50,6 +52,7 @@ _ITEM_ENDS: Final = frozenset(
     for (_, step), after in ITEM_TRANSITIONS.items()
     if after in (ItemState.ACCEPTED, ItemState.FAILED, ItemState.CANCELLED)
 )
+_ENTRY_ENDS: Final = frozenset(move for (_, move), after in ENTRY_TRANSITIONS.items() if after in FINAL)
 _FAILED: Final = (LeaseExpired, LeaseBroken, LeaseDenied, CommitRefused, WaiterLeft)
 
 
@@ -79,8 +82,13 @@ class _Spans:
         self._run_moves: dict[str, list[Recorded]] = {}
         self._run_of: dict[tuple[str, str], str] = {}
         """The run for which a session attempts a task, by task and session."""
+        self._entry_moves: dict[str, list[Recorded]] = {}
         for each in events:
             match each.event:
+                case EntryAdded(entry=entry):
+                    self._entry_moves[entry.id] = []
+                case EntryMoved(entry_id=entry_id) if entry_id in self._entry_moves:
+                    self._entry_moves[entry_id].append(each)
                 case ItemMoved() as step:
                     self._steps.setdefault((step.run_id, step.task_id), []).append(each)
                     if step.session:
@@ -116,6 +124,10 @@ class _Spans:
                     yield self._span(
                         each, _run_end(moves), f"run {run.id}", f"run:{run.id}", f"run:{run.id}", moments=moves
                     )
+                case EntryAdded(entry=entry):
+                    moves, own = self._entry_moves[entry.id], f"entry:{entry.id}"
+                    end = moves[-1] if moves and _is_entry_end(moves[-1]) else None
+                    yield self._span(each, end, f"entry {entry.id}", own, own, moments=moves)
                 case ItemMoved() if (steps := self._steps[event.run_id, event.task_id])[0] is each:
                     root, own = f"run:{event.run_id}", f"item:{event.run_id}:{event.task_id}"
                     parent = root if event.run_id in self._run_moves else ""
@@ -221,6 +233,10 @@ def _is_item_end(step: Recorded) -> bool:
     return isinstance(step.event, ItemMoved) and step.event.step in _ITEM_ENDS
 
 
+def _is_entry_end(move: Recorded) -> bool:
+    return isinstance(move.event, EntryMoved) and move.event.move in _ENTRY_ENDS
+
+
 def _is_failed(event: Event) -> bool:
     """Whether a span that ends with this event, or consists of it, is an error."""
     match event:
@@ -228,7 +244,7 @@ def _is_failed(event: Event) -> bool:
             return True
         case ItemMoved(step=ItemStep.EXHAUST | ItemStep.CANCEL):
             return True
-        case TaskMoved(move=Move.EXHAUST):
+        case TaskMoved(move=Move.EXHAUST) | EntryMoved(move=EntryMove.REFUSE):
             return True
         case _:
             return isinstance(event, _FAILED)

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from commonhold.history.ledger import Ledger
+from commonhold.kernel.entry import EntryAdded, EntryMove, EntryMoved
 from commonhold.kernel.events import (
     CommitRefused,
     Committed,
@@ -170,6 +171,21 @@ _RUN_MOVED: Final = {
     RunMove.FAIL: "found no way on for the run",
     RunMove.CANCEL: "cancelled the run",
 }
+
+
+def _entered(event: EntryAdded, _: Ledger) -> str:
+    return f"added {event.entry.branch} to the merge queue of {event.entry.onto}, as {event.entry.id}"
+
+
+_ENTRY_MOVED: Final = {
+    EntryMove.UPDATE: "replaced the commit of the entry",
+    EntryMove.TEST: "began to test the entry",
+    EntryMove.APPROVE: "saw the checks pass for the entry",
+    EntryMove.REQUEUE: "put back into the queue the entry",
+    EntryMove.LAND: "landed the entry",
+    EntryMove.REFUSE: "returned to its author the entry",
+    EntryMove.REMOVE: "removed the entry",
+}
 _STEPPED: Final = {
     ItemStep.TAKE: "gave {task} to {session}",
     ItemStep.PROPOSE: "kept the candidate for {task}",
@@ -225,4 +241,8 @@ _WORDS: Final[Mapping[type[Event], Callable[[Any, Ledger], str]]] = {
     RunPlanned: _planned,
     RunMoved: lambda event, _: f"{_RUN_MOVED[event.move]} {event.run_id}",
     ItemMoved: _stepped,
+    EntryAdded: lambda event, _: (
+        f"added {event.entry.branch} to the merge queue of {event.entry.onto}, as {event.entry.id}"
+    ),
+    EntryMoved: lambda event, _: f"{_ENTRY_MOVED[event.move]} {event.entry_id}",
 }

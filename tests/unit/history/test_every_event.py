@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import fields, is_dataclass, replace
 from enum import StrEnum
 from types import UnionType
-from typing import Any, get_args, get_origin, get_type_hints
+from typing import Any, cast, get_args, get_origin, get_type_hints
 
 import pytest
 
@@ -19,6 +19,7 @@ from commonhold.history.ledger import Ledger
 from commonhold.history.reasons import code_of, reasons
 from commonhold.history.traces import traces
 from commonhold.history.wording import sentence
+from commonhold.kernel.entry import ENTRY_TRANSITIONS, EntryMoved
 from commonhold.kernel.events import KINDS, Event, Recorded
 from commonhold.kernel.projection import State
 from commonhold.kernel.run import ITEM_TRANSITIONS, RUN_TRANSITIONS, ItemMoved, RunMoved
@@ -49,9 +50,9 @@ def variants(event: Event) -> Iterator[Event]:
     for each in fields(event):
         value = getattr(event, each.name)
         if isinstance(value, StrEnum):
-            yield from (replace(event, **{each.name: member}) for member in type(value))
+            yield from (replace(cast("Any", event), **{each.name: member}) for member in type(value))
         if type(None) in get_args(hints[each.name]):
-            yield replace(event, **{each.name: None})
+            yield replace(cast("Any", event), **{each.name: None})
 
 
 EVENTS = tuple(each for kind in KINDS.values() for event in [example(kind)] for each in (event, *variants(event)))
@@ -61,6 +62,7 @@ def test_each_kind_and_each_member_is_among_the_examples() -> None:
     assert {type(each) for each in EVENTS} == set(KINDS.values())
     assert {each.move for each in EVENTS if isinstance(each, TaskMoved)} == {move for _, move in TRANSITIONS}
     assert {each.move for each in EVENTS if isinstance(each, RunMoved)} == {move for _, move in RUN_TRANSITIONS}
+    assert {each.move for each in EVENTS if isinstance(each, EntryMoved)} == {move for _, move in ENTRY_TRANSITIONS}
     assert {each.step for each in EVENTS if isinstance(each, ItemMoved)} == {step for _, step in ITEM_TRANSITIONS}
 
 
@@ -79,7 +81,7 @@ def test_an_event_has_its_words_its_span_and_its_json(kind: str) -> None:
 
 
 def test_no_two_transitions_are_told_in_the_same_words() -> None:
-    moved = [each for kind in (TaskMoved, RunMoved, ItemMoved) for each in EVENTS if isinstance(each, kind)]
+    moved = [each for kind in (TaskMoved, RunMoved, ItemMoved, EntryMoved) for each in EVENTS if isinstance(each, kind)]
     by_move = {(type(each), getattr(each, "step", "") or getattr(each, "move", "")): each for each in moved}
     assert len({sentence(each, Ledger([])) for each in by_move.values()}) == len(by_move)
 
