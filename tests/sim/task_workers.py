@@ -20,6 +20,7 @@ from commonhold.tasks.commands import (
     TaskClaimed,
     TaskCommand,
     TaskOutcome,
+    UndoTask,
 )
 from commonhold.tasks.offers import offers
 from commonhold.tasks.queue import TaskQueue, board_of
@@ -86,6 +87,10 @@ class Story:
             elif record.state is TaskState.DONE:
                 for _ in range(2):  # it is delivered twice
                     self.queue.execute(LandTask("queue", record.id, COMMIT, record.attempt, "main"))
+            elif record.result and record.result.admitted and self.world.chance(0.01):
+                for _ in range(2):  # two sessions notice the undo
+                    undo = UndoTask("person", record.id, record.result.admitted, record.attempt, "undone")
+                    self.queue.execute(undo)
         if not self.is_over():
             self.world.after(4.0, self.judge)
 
@@ -134,7 +139,8 @@ class Worker:
             world.after(estimate, lambda: self.end(FailTask(self.name, record.id, record.fence, "could not")))
         else:  # some are slower than their lease lives
             seconds = estimate * world.random.lognormvariate(0.0, 0.8)
-            world.after(seconds, lambda: self.end(FinishTask(self.name, record.id, Result(COMMIT), record.fence)))
+            result = Result(admitted=(record.fence,)) if world.chance(0.3) else Result(COMMIT)
+            world.after(seconds, lambda: self.end(FinishTask(self.name, record.id, result, record.fence)))
 
     def end(self, command: FinishTask | FailTask) -> None:
         if self.call(command) is not None:
@@ -192,4 +198,5 @@ def lives(log: tuple[Recorded, ...]) -> dict[str, list[TaskMoved]]:
 
 
 def landings(moves: list[TaskMoved]) -> int:
-    return sum(each.move is Move.LAND for each in moves)
+    """How often the task has landed, without those landings that were undone."""
+    return sum((each.move is Move.LAND) - (each.move is Move.UNDO) for each in moves)

@@ -561,13 +561,17 @@ class Service:
         `what` is the number of a commit's event, a task (`task:ID`), or the name of a session: its commits in this
         working tree, and those of its subagents. `only` limits the undo to these files. Changes that others made since
         are merged with it, or the undo is refused and names them. The new commit is checked as any other, and can be
-        undone. Raises InputError `COMMIT_UNKNOWN`, UsageError for files that the commits did not change.
+        undone. A task that had landed with the commits only is open again. Raises InputError `COMMIT_UNKNOWN`,
+        UsageError for files that the commits did not change.
         """
         self._give_sign()
         self._recover_if_possible()
-        return self._writing.undo.undo(
+        answer = self._writing.undo.undo(
             self.holder, what, only=only, intent=intent, request_id=request_id, is_applied=apply
         )
+        if answer.outcome == "undone":
+            self._uses.tasks.follow(self.holder, is_all=True)
+        return answer
 
     @Operation(Schedule.QUICK, reads=True, for_hooks=True)
     def worktree_id(self) -> str:

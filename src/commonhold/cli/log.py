@@ -188,6 +188,7 @@ _PAST: Final = {
     Move.LAND: "landed",
     Move.REFUSE: "refused at landing",
     Move.STRAND: "not landed any more",
+    Move.UNDO: "undone",
     Move.CANCEL: "cancelled",
     Move.REOPEN: "reopened",
 }

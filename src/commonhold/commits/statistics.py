@@ -174,7 +174,7 @@ class _Count:
         match event.move:
             case Move.CLAIM if task in self._open_since:
                 self._end("task open until claimed", self._open_since.pop(task), at)
-            case Move.RETURN | Move.REFUSE | Move.REOPEN:
+            case Move.RETURN | Move.GIVE_BACK | Move.REFUSE | Move.UNDO | Move.REOPEN:
                 self._open_since[task] = at
                 self._done_since.pop(task, None)
             case Move.FINISH:

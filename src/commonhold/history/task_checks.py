@@ -139,6 +139,9 @@ _ALONE: Final[Mapping[Move, Callable[[TaskRecord, TaskMoved, float], commands.Ta
     Move.STRAND: lambda task, moved, _: commands.StrandTask(
         moved.holder, task.id, _result(task), moved.attempt, moved.note
     ),
+    Move.UNDO: lambda task, moved, _: commands.UndoTask(
+        moved.holder, task.id, task.result.admitted if task.result else (), moved.attempt, moved.note
+    ),
     Move.REFUSE: lambda task, moved, at: commands.RefuseTask(moved.holder, task.id, moved.note, _until(moved, at)),
     Move.EXHAUST: lambda task, moved, _: commands.RefuseTask(
         moved.holder, task.id, moved.note.partition(_LAST)[0], 0.0

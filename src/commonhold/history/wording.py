@@ -154,6 +154,7 @@ _MOVED: Final = {
     Move.LAND: "found that the task {task} has landed",
     Move.REFUSE: "refused the task {task} at landing",
     Move.STRAND: "found that the task {task} is no longer part of its branch",
+    Move.UNDO: "opened the task {task} again, since its commits were undone",
     Move.CANCEL: "cancelled the task {task}",
     Move.REOPEN: "reopened the task {task}",
 }

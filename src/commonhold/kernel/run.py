@@ -69,7 +69,8 @@ class ItemStep(StrEnum):
     """The transitions of a work item, each named for its cause.
 
     GIVE_BACK ends a claim without counting an attempt, FAIL counts it, REJECT is a failure that the validator found.
-    LAND, EXHAUST, CANCEL and REOPEN follow a task that was changed otherwise: ended elsewhere, or out of attempts.
+    LAND, EXHAUST, CANCEL and REOPEN follow a task that was changed otherwise: ended elsewhere, out of attempts, or open
+    again (an accepted one after its commits were undone).
     """
 
     TAKE = "take"
@@ -110,6 +111,7 @@ ITEM_TRANSITIONS: Final[Mapping[tuple[ItemState, ItemStep], ItemState]] = {
     **{(state, ItemStep.CANCEL): ItemState.CANCELLED for state in (ItemState.OPEN, *IN_PROGRESS)},
     (ItemState.FAILED, ItemStep.REOPEN): ItemState.OPEN,
     (ItemState.CANCELLED, ItemStep.REOPEN): ItemState.OPEN,
+    (ItemState.ACCEPTED, ItemStep.REOPEN): ItemState.OPEN,
 }
 
 
@@ -405,6 +407,8 @@ def moved_item(before: ItemRecord, event: ItemMoved, sequence: int, at: float) -
             return replace(after, session=event.session, run_fence=event.run_fence, intent=event.intent)
         case ItemStep.REFUSE:
             return replace(after, refusals=before.refusals + 1)
+        case ItemStep.REOPEN if before.state is ItemState.ACCEPTED:
+            return replace(after, failure=event.note, refusals=0, admitted=())
         case ItemStep.FAIL | ItemStep.REJECT | ItemStep.EXHAUST:
             return replace(after, failure=event.note, refusals=0)
         case _:

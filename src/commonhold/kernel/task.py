@@ -40,6 +40,7 @@ class Move(StrEnum):
     LAND = "land"
     REFUSE = "refuse"
     STRAND = "strand"
+    UNDO = "undo"
     CANCEL = "cancel"
     REOPEN = "reopen"
 
@@ -59,11 +60,12 @@ TRANSITIONS: Final[Mapping[tuple[TaskState, Move], TaskState]] = {
     (TaskState.DONE, Move.EXHAUST): TaskState.FAILED,
     (TaskState.DONE, Move.CANCEL): TaskState.CANCELLED,
     (TaskState.LANDED, Move.STRAND): TaskState.DONE,
+    (TaskState.LANDED, Move.UNDO): TaskState.OPEN,
     (TaskState.FAILED, Move.REOPEN): TaskState.OPEN,
     (TaskState.CANCELLED, Move.REOPEN): TaskState.OPEN,
 }
 FINAL: Final = frozenset({TaskState.LANDED, TaskState.FAILED, TaskState.CANCELLED})
-"""The states in which a task waits for no agent; only a person, or a reset of the target, moves it again."""
+"""The states in which a task waits for no agent; only a person, an undo, or a reset of the target moves it again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,8 +223,8 @@ def moved_record(before: TaskRecord, event: TaskMoved, at: float) -> TaskRecord:
             return replace(_ended(after, event, at), result=event.result)
         case Move.LAND | Move.STRAND:
             return after
-        case Move.REOPEN | Move.GIVE_BACK:
-            ended = _ended(after, event, at) if event.move is Move.GIVE_BACK else after
+        case Move.REOPEN | Move.GIVE_BACK | Move.UNDO:
+            ended = after if event.move is Move.REOPEN else _ended(after, event, at)
             return replace(_released(ended), tries=before.tries - 1 if event.move is Move.GIVE_BACK else 0)
         case Move.RETURN | Move.EXHAUST | Move.REFUSE | Move.CANCEL:
             has_attempt = before.state is not TaskState.OPEN
@@ -247,8 +249,12 @@ def _claimed(record: TaskRecord, event: TaskMoved, at: float) -> TaskRecord:
 
 
 def _ended(record: TaskRecord, event: TaskMoved, at: float) -> TaskRecord:
-    """Close the last attempt. One that was done and is refused at landing gets a second end, with that reason."""
-    last = replace(record.attempts[-1], ended_at=at, end=event.move, note=event.note)
+    """Close the last attempt. One that was done and is refused at landing gets a second end, with that reason.
+
+    One that is undone keeps its time: what its session has changed after that belongs to other work.
+    """
+    last = record.attempts[-1]
+    last = replace(last, ended_at=last.ended_at if event.move is Move.UNDO else at, end=event.move, note=event.note)
     return replace(record, attempts=(*record.attempts[:-1], last))
 
 

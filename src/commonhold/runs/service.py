@@ -10,7 +10,7 @@ from commonhold.kernel.errors import Code, InputError, UsageError
 from commonhold.kernel.lease import check_ttl
 from commonhold.kernel.ports import Ids, TaskReader
 from commonhold.kernel.refusals import Refusal
-from commonhold.kernel.run import ItemRecord, RunMove, RunRecord, RunState, TokenUsage
+from commonhold.kernel.run import ItemRecord, ItemStep, RunMove, RunRecord, RunState, TokenUsage
 from commonhold.kernel.task import Task, TaskState
 from commonhold.kernel.texts import MAX_TEXT_LENGTH, check_line
 from commonhold.leases.idempotency import once
@@ -87,8 +87,9 @@ class Runs:
             raise UsageError(
                 Code.USAGE, f"{editor[:60]!r} cannot name the editors", hint="use letters, digits, dots and dashes"
             )
-        lease_id = self._ids.new("lease")
-        command = StartRun(holder, lease_id, ttl_seconds, goal, self._located(tasks), tuple(checks), editor)
+        lease_id, located = self._ids.new("lease"), self._located(tasks)
+        self._tasks.follow(holder, [each.id for each in located])
+        command = StartRun(holder, lease_id, ttl_seconds, goal, located, tuple(checks), editor)
         return self._answer(self._run(command, request_id, replace(command, lease_id="")))
 
     def plan(
@@ -115,6 +116,9 @@ class Runs:
     def resume(self, holder: str, run: str, ttl_seconds: float, request_id: str | None) -> RunAnswer:
         """Take over a run that has no live coordinator."""
         check_ttl(ttl_seconds)
+        with self._queue.read() as reader:
+            items = reader.run_items(run)
+        self._tasks.follow(holder, [each.task_id for each in items])
         command = ResumeRun(holder, run, self._ids.new("lease"), ttl_seconds)
         return self._answer(self._run(command, request_id, replace(command, lease_id="")))
 
@@ -148,7 +152,17 @@ class Runs:
                 fields={"task": post.task},
             )
         command = PostStep(holder, run, fence, post)
-        return self._answer(self._run(command, request_id, command))
+        posted = replace(command, post=self._in_effect(run, post))
+        return self._answer(self._run(posted, request_id, command))
+
+    def _in_effect(self, run: str, post: Post) -> Post:
+        """Return the step; instead of an acceptance a rejection, if the change was undone after it was written."""
+        if post.step is not ItemStep.ACCEPT:
+            return post
+        with self._queue.read() as reader:
+            admitted = [each.admitted for each in reader.run_items(run) if each.task_id == post.task]
+        why = self._tasks.why_undone(admitted[0]) if admitted else ""
+        return replace(post, step=ItemStep.REJECT, note=why) if why else post
 
     def list(self, ids: Sequence[str], *, is_all: bool) -> RunAnswer:
         """Return runs, the newest last: those with an id, or all that have not ended, or all. Items only for ids.

@@ -109,6 +109,17 @@ class StrandTask:
 
 
 @dataclass(frozen=True, slots=True)
+class UndoTask:
+    """Record that an undo has taken back all commits of a landed task (`admitted`): it is open again."""
+
+    holder: str
+    task_id: str
+    admitted: tuple[int, ...]
+    attempt: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class CancelTask:
     """Give a task up. A claim of another session on it is broken, on the record."""
 
@@ -143,6 +154,7 @@ TaskCommand = (
     | RefuseTask
     | LandTask
     | StrandTask
+    | UndoTask
     | CancelTask
     | ReopenTask
     | SettleTasks

@@ -42,6 +42,7 @@ from commonhold.tasks.commands import (
     TasksAdded,
     TasksRefused,
     TasksSettled,
+    UndoTask,
     Waiting,
 )
 from commonhold.tasks.needs import check_needs, circle
@@ -242,6 +243,15 @@ def reach(turn: TaskTurn, command: LandTask | StrandTask) -> TaskChanged | TaskR
     return TaskChanged(turn.move(record, _moved(command.holder, record, move, command.note)))
 
 
+def _undo(turn: TaskTurn, command: UndoTask) -> TaskChanged | TaskRefused:
+    record = turn.named(command.task_id)
+    if refused := _cannot(record, Move.UNDO, Expected(record.state, command.attempt)):
+        return refused
+    if record.result is None or record.result.admitted != command.admitted:
+        return TaskRefused(Refusal.TASK_CHANGED, f"{record.id} has other commits by now", record)
+    return TaskChanged(turn.move(record, _moved(command.holder, record, Move.UNDO, command.reason)))
+
+
 def _cancel(turn: TaskTurn, command: CancelTask) -> TaskChanged | TaskRefused:
     record = turn.named(command.task_id)
     if refused := _cannot(record, Move.CANCEL, command.expected):
@@ -262,6 +272,7 @@ _VERBS: Final = {
     Move.REFUSE: "refuse",
     Move.LAND: "land",
     Move.STRAND: "take back",
+    Move.UNDO: "undo",
     Move.CANCEL: "cancel",
     Move.REOPEN: "reopen",
 }
@@ -274,6 +285,7 @@ _DECISIONS: Final[Mapping[type[Any], Callable[[TaskTurn, Any], TaskOutcome]]] = 
     RefuseTask: refuse,
     LandTask: reach,
     StrandTask: reach,
+    UndoTask: _undo,
     CancelTask: _cancel,
     ReopenTask: _reopen,
 }

@@ -1,37 +1,54 @@
-"""The way from done to landed: whether the commit of a task is part of the branch that it was made for."""
+"""Whether the work of a task has landed: its git commit is part of its branch, its admitted commits are in effect."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import groupby
 
-from commonhold.kernel.ports import Revisions
+from commonhold.kernel.ports import Revisions, Store
 from commonhold.kernel.task import TaskRecord, TaskState
-from commonhold.tasks.commands import LandTask, StrandTask
+from commonhold.tasks.commands import LandTask, StrandTask, UndoTask
+from commonhold.tasks.history import undone_among, words_of_undo
 from commonhold.tasks.queue import TaskQueue
 
 
 class TaskLandings:
-    """Follows the targets of tasks. Git is asked outside of every transaction, the outcome is compare-and-set."""
+    """Follows the targets and commits of tasks. They are read outside of every transaction, and compared and set."""
 
-    def __init__(self, queue: TaskQueue, revisions: Revisions | None, *, is_shared: bool) -> None:
-        """Follow the tasks of `queue`; without `revisions` there is nothing to follow.
+    def __init__(self, queue: TaskQueue, store: Store, revisions: Revisions | None, *, is_shared: bool) -> None:
+        """Follow the tasks of `queue`, whose admitted commits are in `store`; git commits only with `revisions`.
 
         `is_shared`: several machines use the queue. Then no task is taken back, since another machine's copy of a
-        branch may only be older.
+        branch may only be older, and its log has other numbers.
         """
         self._queue = queue
+        self._store = store
         self._revisions = revisions
         self._is_shared = is_shared
 
     def follow(self, holder: str, records: Iterable[TaskRecord]) -> None:
-        """Record which commits of these tasks have become part of their targets, and which are no longer."""
+        """Record which commits of these tasks have become part of their targets, and which are no longer.
+
+        A landed task of which an undo has taken back all commits is open again.
+        """
+        known = list(records)
+        if not self._is_shared:
+            self._follow_undos(holder, [each for each in known if each.state is TaskState.LANDED and _admitted(each)])
         if self._revisions is None:
             return
-        waiting = sorted(filter(_is_followed, records), key=_target)
+        waiting = sorted(filter(_is_followed, known), key=_target)
         for target, group in groupby(waiting, key=_target):
             listed = list(group)
             reached = self._revisions.reached(target, [_commit(each) for each in listed])
             for record in listed:
                 self._follow(holder, record, reached.get(_commit(record)))
+
+    def _follow_undos(self, holder: str, landed: Sequence[TaskRecord]) -> None:
+        undone = undone_among(self._store, {number for each in landed for number in _admitted(each)})
+        for record in landed:
+            admitted = _admitted(record)
+            if undone.keys() >= set(admitted):
+                undos = {undone[number].sequence: undone[number] for number in admitted}
+                reason = words_of_undo(undos.values())
+                self._queue.execute(UndoTask(holder, record.id, admitted, record.attempt, reason))
 
     def _follow(self, holder: str, record: TaskRecord, is_reached: bool | None) -> None:  # noqa: FBT001 - None: unknown
         target, commit = record.task.target, _commit(record)
@@ -47,6 +64,10 @@ def _is_followed(record: TaskRecord) -> bool:
 
 def _commit(record: TaskRecord) -> str:
     return record.result.commit if record.result else ""
+
+
+def _admitted(record: TaskRecord) -> tuple[int, ...]:
+    return record.result.admitted if record.result else ()
 
 
 def _target(record: TaskRecord) -> str:

@@ -37,7 +37,7 @@ from commonhold.tasks.commands import (
     TasksRefused,
 )
 from commonhold.tasks.definition import MOST_TASKS, checked
-from commonhold.tasks.history import changes_of, commits_since, works_of
+from commonhold.tasks.history import changes_of, commits_since, undone_among, words_of_undo, works_of
 from commonhold.tasks.landings import TaskLandings
 from commonhold.tasks.offers import offers
 from commonhold.tasks.queue import TaskQueue, board_of
@@ -73,7 +73,9 @@ class Tasks:
         self._revisions = revisions
         tables, clock = task_storage(place)
         self._queue = TaskQueue(tables, clock)
-        self._landings = TaskLandings(self._queue, revisions, is_shared=is_shared and tables is not place.store)
+        self._landings = TaskLandings(
+            self._queue, place.store, revisions, is_shared=is_shared and tables is not place.store
+        )
 
     def add(self, holder: str, tasks: Sequence[Task], request_id: str | None) -> TaskAnswer:
         """Add all tasks or none. A task without a target lands on the branch that is checked out now."""
@@ -116,11 +118,17 @@ class Tasks:
     ) -> TaskAnswer:
         """Claim a task, or the best one. Landed work is noticed first, since it sets other tasks free."""
         check_ttl(ttl_seconds)
-        self._landings.follow(holder, self._in_question())
+        self.follow(holder, () if wanted is None else (wanted,))
         command = ClaimTask(
             holder, self._ids.new("lease"), ttl_seconds, wanted, tuple(labels), collisions or Collisions.LAST
         )
         return self._answer(self._run(command, request_id, replace(command, lease_id="")))
+
+    def follow(self, holder: str, ids: Sequence[str] = (), *, is_all: bool = False) -> None:
+        """Record which work has landed, or no longer counts, of the tasks `ids` and all that are not final (or all)."""
+        with self._queue.read() as reader:
+            records = reader.tasks() if is_all else reader.tasks_in_question(ids)
+        self._landings.follow(holder, records)
 
     def change(
         self,
@@ -177,13 +185,28 @@ class Tasks:
             return Result(self._revisions.commit_of(commit))
         is_target = self._revisions is None or self._revisions.branch() == record.task.target
         began_at = record.attempts[-1].began_at if record.attempts else record.added_at
-        admitted = tuple(
-            recorded.sequence
+        made = {
+            recorded.sequence: event
             for recorded, event in commits_since(self._place.store, began_at)
             if event.holder == holder and event.worktree == self._place.name
+        }
+        undone = undone_among(self._place.store, made.keys())
+        # An undo of the session's own work is no result either.
+        admitted = tuple(
+            number
+            for number, event in made.items()
+            if number not in undone and not (event.undoes and made.keys() >= set(event.undoes))
         )
         if is_target and admitted:
             return Result(admitted=admitted)
+        if is_target and undone:
+            undos = {each.sequence: each for each in undone.values()}
+            raise UsageError(
+                Code.USAGE,
+                f"{record.id} has no change in effect: {words_of_undo(undos.values())}",
+                hint="commit the work again; or, if nothing has to be changed: --unchanged --note WHY",
+                fields={"task": record.id},
+            )
         why = "" if is_target else f", and this working tree is not on {record.task.target}, where {record.id} lands"
         raise UsageError(
             Code.USAGE,
@@ -233,6 +256,13 @@ class Tasks:
         free = [each.record for each in offers(board, holder, self._queue.now()) if not each.collisions]
         return TaskAnswer("listed", self._seen(free[:1]))
 
+    def why_undone(self, admitted: Sequence[int]) -> str:
+        """Return that undos have taken back all of these commits, as a clause; empty if any is in effect."""
+        undone = undone_among(self._place.store, admitted)
+        if not undone or not undone.keys() >= set(admitted):
+            return ""
+        return words_of_undo({each.sequence: each for each in undone.values()}.values())
+
     def free_for(self, holder: str) -> str:
         """Return the id of a task that this session could do while it is blocked; empty if there is none."""
         with self._queue.read() as reader:
@@ -241,10 +271,6 @@ class Tasks:
 
     def _run(self, command: TaskCommand, request_id: str | None, content: object) -> TaskOutcome:
         return self._queue.execute(command, once(_Request(command.holder, request_id, content)))
-
-    def _in_question(self) -> tuple[TaskRecord, ...]:
-        with self._queue.read() as reader:
-            return reader.tasks_in_question(())
 
     def _record(self, task_id: str) -> TaskRecord:
         with self._queue.read() as reader:

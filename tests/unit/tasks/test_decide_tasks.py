@@ -27,6 +27,7 @@ from commonhold.tasks.commands import (
     TasksAdded,
     TasksRefused,
     TasksSettled,
+    UndoTask,
 )
 
 
@@ -301,3 +302,22 @@ def test_the_fence_of_a_claim_is_the_number_of_its_grant() -> None:
     moves = [each for each in table.log if isinstance(each, TaskMoved)]
     assert [each.move for each in moves] == [Move.CLAIM, Move.RETURN, Move.CLAIM]
     assert claimed.fence == table.state.leases[claimed.lease_id].fence
+
+
+def test_a_landed_task_whose_commits_were_undone_is_open_with_all_attempts_before_it() -> None:
+    table = Table()
+    table.add(task("a", most_attempts=1), task("b", needs=("a",)))
+    claimed = table.claim("one", "a")
+    table.run(FinishTask("one", "a", Result(admitted=(7, 9)), claimed.fence))
+    ended_at = table.seconds
+    assert table.conditions() == {"a": "landed", "b": "ready"}
+    table.seconds += 50.0
+    for admitted, attempt in (((7,), 1), ((7, 9), 2)):
+        refused = kind(TaskRefused, table.run(UndoTask("lead", "a", admitted, attempt, "undone")))
+        assert refused.code is Refusal.TASK_CHANGED
+    record = kind(TaskChanged, table.run(UndoTask("lead", "a", (7, 9), 1, "undone by lead"))).record
+    assert (record.state, record.note, record.tries, record.holder) == (TaskState.OPEN, "undone by lead", 0, "")
+    assert (record.attempts[-1].end, record.attempts[-1].ended_at) == (Move.UNDO, ended_at)
+    assert table.conditions() == {"a": "ready", "b": "blocked"}
+    kind(TaskRefused, table.run(UndoTask("lead", "a", (7, 9), 1, "twice")))
+    assert table.claim("two", "a").attempt == 2

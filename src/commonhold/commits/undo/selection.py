@@ -9,6 +9,7 @@ from commonhold.kernel.errors import Code, InputError
 from commonhold.kernel.events import Committed, Recorded
 from commonhold.kernel.ports import Reader
 from commonhold.kernel.task import TaskRecord
+from commonhold.kernel.undone_commits import undone_by
 from commonhold.kernel.values import MAX_NUMBER
 
 MOST_COMMITS: Final = 10_000
@@ -84,24 +85,6 @@ def made_at(reader: Reader, sequence: int) -> Made | None:
     """Return the commit that is the event of that number; None if it is no commit."""
     events = reader.events(after=max(0, sequence - 1), limit=1)
     return next((Made(e, e.event) for e in events if isinstance(e.event, Committed) and e.sequence == sequence), None)
-
-
-def undone_by(commits: Iterable[Made]) -> dict[int, int]:
-    """Return the undone ones among `commits` (newest first, with all later ones to their files), each with its undo.
-
-    An undo that was itself undone counts for nothing. An undo of only some files of a commit leaves the commit.
-    """
-    undone: dict[int, int] = {}
-    undoing: dict[int, list[Made]] = {}
-    for each in commits:
-        paths = {file.path for file in each.commit.files}
-        for undo in undoing.pop(each.sequence, ()):
-            if paths <= {file.path for file in undo.commit.files}:
-                undone.setdefault(each.sequence, undo.sequence)
-        if each.sequence not in undone:
-            for number in each.commit.undoes:
-                undoing.setdefault(number, []).append(each)
-    return undone
 
 
 def _numbered(reader: Reader, worktree: str, number: int) -> list[Made]:
