@@ -225,7 +225,7 @@ NOT_PASTED = (
     *("--follow", "--watch", "claim keep", "planner |", "token revoke"),
     *("notify test", "notify remove", "restore"),
     *("task done", "task fail", "task refuse", "task cancel", "task reopen", "task unchanged"),
-    *("run --resume", "run show", "run cancel"),
+    *("run --resume", "run show", "run cancel", "--editor claude"),
 )
 """Examples that go on, or need a program, a host, a fence, a run or a task's state which no preparation can know."""
 LEASE = "lease-b57a98944c10b25e"

@@ -73,6 +73,7 @@ WORKING = {
         "check",
         "claim",
         "contract",
+        "queue",
         "restore",
         "demo",
         "doctor",

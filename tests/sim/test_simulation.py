@@ -12,6 +12,7 @@ from tests.effort import is_stress
 from tests.sim.mutants import MUTANTS
 from tests.sim.simulation import simulate
 
+from commonhold.kernel.entry import EntryAdded, EntryMoved
 from commonhold.kernel.events import (
     KINDS,
     CommitRefused,
@@ -33,9 +34,9 @@ PARTS = [range(part, RUNS, 20) for part in range(20)]
 FOUND_WITHIN = 1000
 OF_FILES = {
     *(Committed, CommitRefused, CommitUndone, DebtWaived, StateReset),
-    *(TaskAdded, TaskMoved, RunStarted, RunPlanned, RunMoved, ItemMoved),
+    *(TaskAdded, TaskMoved, RunStarted, RunPlanned, RunMoved, ItemMoved, EntryAdded, EntryMoved),
 }
-"""What the agents here, who have no files, no tasks and no runs, and lose no state, never do."""
+"""What the agents here, who have no files, tasks, runs or branches, and lose no state, never do."""
 
 
 @pytest.mark.timeout(600 + RUNS // 10)
