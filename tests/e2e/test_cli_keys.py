@@ -26,6 +26,8 @@ IN_TESTS_OF_THEIR_OWN = {
 }
 WITHOUT_CODE = {"get", "put"}  # what they name carries a value, and code carries none
 FOR_GIT = {"merge-file"}
+ANYWHERE = {"backup", "restore"}
+"""Their path is that of a file outside the repository."""
 
 
 @pytest.fixture
@@ -48,7 +50,7 @@ def takers(group: click.Group, before: str = "") -> Iterator[str]:
 
 
 def test_every_command_that_takes_a_key_is_looked_at() -> None:
-    assert set(takers(cli)) == {*READING, *IN_TESTS_OF_THEIR_OWN, *WITHOUT_CODE, *FOR_GIT}
+    assert set(takers(cli)) == {*READING, *IN_TESTS_OF_THEIR_OWN, *WITHOUT_CODE, *FOR_GIT, *ANYWHERE}
     assert set(READING) < set(COMMANDS)
 
 
