@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from itertools import islice
 from typing import Final, Literal
 
 from commonhold.history.ledger import Ledger
@@ -173,7 +174,7 @@ def overview(
         agents,
         queue,
         (*_works(status, busy), *_ended(tasks, runs), *_given_up(events, busy)),
-        tuple(_incidents(events))[-MOST_INCIDENTS:][::-1],
+        tuple(islice(_incidents(events), MOST_INCIDENTS)),
         tuple(_meetings(status, events, now)),
         counts if tasks else None,
         max(landed, default=None),
@@ -286,8 +287,9 @@ def is_incident(event: Event) -> bool:
 
 
 def _incidents(events: Sequence[Recorded]) -> Iterator[Incident]:
+    """Yield the conflicts and losses in words, the newest first."""
     ledger = Ledger(events)
-    for each in events:
+    for each in reversed(events):
         if is_incident(each.event):
             keys = ledger.keys_of(each.event)
             if keys and is_for_slots(keys):

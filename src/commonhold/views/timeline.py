@@ -92,9 +92,10 @@ def timeline(events: Sequence[Recorded], until: float) -> Timeline:
     """Return the spans in order of their begin, the marks, and the files, those with most activity first."""
     if not events:
         return Timeline(until, until, 0, 0)
-    spans, marks = tuple(_spans(events)), tuple(_marks(events))
+    ledger = Ledger(events)
+    spans, marks = tuple(_spans(events)), tuple(_marks(ledger))
     return Timeline(
-        events[0].at, until, events[0].sequence, events[-1].sequence, spans, marks, tuple(_files(events, spans))
+        events[0].at, until, events[0].sequence, events[-1].sequence, spans, marks, tuple(_files(ledger, spans))
     )
 
 
@@ -136,30 +137,27 @@ _ENDS: dict[type[Event], str] = {
 }
 
 
-def _marks(events: Sequence[Recorded]) -> Iterator[Mark]:
-    ledger = Ledger(events)
-    for each in events:
+def _marks(ledger: Ledger) -> Iterator[Mark]:
+    for each in ledger.events:
         event = each.event
-        if not (isinstance(event, Committed | WorkLeft | TaskMoved) or is_incident(event)):
+        incident = is_incident(event)
+        if not (incident or isinstance(event, Committed | WorkLeft | TaskMoved)):
             continue
         keys = ledger.keys_of(event)
         if lease_id_of(event) and keys and is_for_slots(keys):
             continue
         shown, code = tuple(map(shown_key, keys)), code_of(event)
         text = sentence(event, ledger)
-        yield Mark(
-            each.sequence, each.at, KIND_OF[type(event)], holder_of(event), text, shown, code, is_incident(event)
-        )
+        yield Mark(each.sequence, each.at, KIND_OF[type(event)], holder_of(event), text, shown, code, incident)
 
 
-def _files(events: Sequence[Recorded], spans: Sequence[Span]) -> list[FileActivity]:
+def _files(ledger: Ledger, spans: Sequence[Span]) -> list[FileActivity]:
     found: dict[str, FileActivity] = {}
-    ledger = Ledger(events)
 
     def at(path: str) -> FileActivity:
         return found.setdefault(path, FileActivity(path))
 
-    for each in events:
+    for each in ledger.events:
         event = each.event
         if isinstance(event, Committed):
             for file in [at(change.path) for change in event.files]:
