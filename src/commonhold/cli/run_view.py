@@ -15,7 +15,7 @@ from commonhold.cli.output import complain, flush, is_terminal, say, send
 from commonhold.cli.watch import in_place
 from commonhold.client.session import Commonhold
 from commonhold.kernel.errors import CommonholdError
-from commonhold.kernel.events import Event, Recorded
+from commonhold.kernel.events import Event, Recorded, run_id_of
 from commonhold.kernel.run import ItemMoved, RunMove, RunMoved, RunPlanned, RunRecord, RunStarted
 from commonhold.runs.answers import RunAnswer
 
@@ -97,7 +97,7 @@ def _lines(given: Given, hold: Commonhold, run: RunRecord) -> Iterator[Callable[
         with suppress(CommonholdError):
             while events := hold.log(after=after, limit=_MOST_EVENTS):
                 after = events[-1].sequence
-                _print([each for each in events if _is_about(each.event, run.id)], given)
+                _print([each for each in events if run_id_of(each.event) == run.id], given)
 
     yield look
 
@@ -137,9 +137,3 @@ def words_of(event: Event) -> str:
             return run_words.item_moved(event)
         case _:
             return ""
-
-
-def _is_about(event: Event, run_id: str) -> bool:
-    if isinstance(event, RunStarted):
-        return event.run.id == run_id
-    return isinstance(event, RunPlanned | RunMoved | ItemMoved) and event.run_id == run_id

@@ -20,10 +20,11 @@ from commonhold.kernel.events import (
     LeaseRenewed,
     Recorded,
     WaiterSeen,
+    run_id_of,
 )
 from commonhold.kernel.keys import Key, canonical
 from commonhold.kernel.ports import LeaseView
-from commonhold.kernel.run import ItemMoved, RunMoved, RunPlanned, RunStarted
+from commonhold.kernel.run import ItemMoved
 from commonhold.kernel.task import Move, TaskAdded, TaskMoved
 from commonhold.kernel.values import MAX_NUMBER
 from commonhold.reads.reading import RegionReader
@@ -66,7 +67,7 @@ class Explain:
                 Code.TASK_UNKNOWN, f"no event is about the task {task_id!r}", hint="see `commonhold task list --all`"
             )
         run_id = what.removeprefix(RUN)
-        if what.startswith(RUN) and (found := [each for each in ledger.events if _run_of(each) == run_id]):
+        if what.startswith(RUN) and (found := [each for each in ledger.events if run_id_of(each.event) == run_id]):
             return _account("run", run_id, found, ledger)
         key = self._reading.locate(what)
         return _account("region", str(key), list(_about_key(ledger, key)), ledger)
@@ -159,16 +160,6 @@ def _about_key(ledger: Ledger, key: Key) -> Iterator[Recorded]:
 def _task_of(recorded: Recorded) -> str:
     event = recorded.event
     return event.task.id if isinstance(event, TaskAdded) else getattr(event, "task_id", "")
-
-
-def _run_of(recorded: Recorded) -> str:
-    match recorded.event:
-        case RunStarted(run=run):
-            return run.id
-        case RunPlanned(run_id=run_id) | RunMoved(run_id=run_id) | ItemMoved(run_id=run_id):
-            return run_id
-        case _:
-            return ""
 
 
 def _no_event(why: str) -> InputError:

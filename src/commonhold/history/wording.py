@@ -172,12 +172,6 @@ _RUN_MOVED: Final = {
     RunMove.FAIL: "found no way on for the run",
     RunMove.CANCEL: "cancelled the run",
 }
-
-
-def _entered(event: EntryAdded, _: Ledger) -> str:
-    return f"added {event.entry.branch} to the merge queue of {event.entry.onto}, as {event.entry.id}"
-
-
 _ENTRY_MOVED: Final = {
     EntryMove.UPDATE: "replaced the commit of the entry",
     EntryMove.TEST: "began to test the entry",
@@ -208,6 +202,10 @@ def _planned(event: RunPlanned, _: Ledger) -> str:
     count = len(event.tasks)
     items = f"{count} item{'' if count == 1 else 's'}"
     return f"added {items} to the run {event.run_id}{': ' if count else ''}{listed(event.tasks, _MOST_KEYS)}"
+
+
+def _entered(event: EntryAdded, _: Ledger) -> str:
+    return f"added {event.entry.branch} to the merge queue of {event.entry.onto}, as {event.entry.id}"
 
 
 def _stepped(event: ItemMoved, _: Ledger) -> str:
@@ -242,8 +240,6 @@ _WORDS: Final[Mapping[type[Event], Callable[[Any, Ledger], str]]] = {
     RunPlanned: _planned,
     RunMoved: lambda event, _: f"{_RUN_MOVED[event.move]} {event.run_id}",
     ItemMoved: _stepped,
-    EntryAdded: lambda event, _: (
-        f"added {event.entry.branch} to the merge queue of {event.entry.onto}, as {event.entry.id}"
-    ),
+    EntryAdded: _entered,
     EntryMoved: lambda event, _: f"{_ENTRY_MOVED[event.move]} {event.entry_id}",
 }

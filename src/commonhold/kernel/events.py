@@ -345,6 +345,11 @@ def holder_of(event: Event) -> str:
     return event.waiter.holder if isinstance(event, LeaseQueued) else event.holder
 
 
+def run_id_of(event: Event) -> str | None:
+    """The run that an event is about, if it is about one."""
+    return event.run.id if isinstance(event, RunStarted) else getattr(event, "run_id", None)
+
+
 def lease_id_of(event: Event) -> str | None:
     """The lease that an event is about, if it is about one."""
     if isinstance(event, LeaseGranted):
