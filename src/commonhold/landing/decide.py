@@ -37,12 +37,10 @@ from commonhold.landing.commands import (
     RemoveEntry,
 )
 from commonhold.tasks.board import Board
-from commonhold.tasks.commands import LandTask, RefuseTask
+from commonhold.tasks.commands import REFUSAL_PATIENCE_SECONDS, LandTask, RefuseTask
 from commonhold.tasks.decide import reach, refuse
 from commonhold.tasks.turn import TaskTurn
 
-REFUSAL_PATIENCE_SECONDS: Final = 600.0
-"""How long the task of a refused entry waits for the session that did it."""
 _POSTED: Final = frozenset({*EntryMove} - {EntryMove.UPDATE, EntryMove.REMOVE})
 
 

@@ -1,7 +1,6 @@
 """The merge queue of one repository, for one session: the use cases of those who add entries, and of its runner."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from commonhold.kernel.answers import Next
@@ -26,21 +25,12 @@ from commonhold.landing.commands import (
 )
 from commonhold.landing.decide import queue_key, unknown
 from commonhold.landing.queue import EntryQueue
-from commonhold.leases.idempotency import once
+from commonhold.leases.idempotency import IdentifiedRequest, once
 from commonhold.leases.registry import task_storage
 from commonhold.tasks.definition import MOST_PARTS
 from commonhold.workspace.place import WorktreeState
 
 MOST_PRIORITY: Final = 1_000_000
-
-
-@dataclass(frozen=True, slots=True)
-class _Request:
-    """A request with an id to repeat it by; `content` is the command without what differs from try to try."""
-
-    holder: str
-    request_id: str | None
-    content: object
 
 
 class Entries:
@@ -163,7 +153,7 @@ class Entries:
         )
 
     def _run(self, command: EntryCommand, request_id: str | None, content: object) -> EntryOutcome:
-        return self._queue.execute(command, once(_Request(command.holder, request_id, content)))
+        return self._queue.execute(command, once(IdentifiedRequest(command.holder, request_id, content)))
 
     def _answer(self, outcome: EntryOutcome, change: str = "changed") -> EntryAnswer:
         match outcome:

@@ -1,5 +1,6 @@
 """Idempotency (invariant I5): a repeated request gets the first answer, regardless of later events."""
 
+from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
 from commonhold.code.regions.region import hash_bytes
@@ -23,6 +24,15 @@ class Request(Protocol):
     def request_id(self) -> str | None:
         """Return the id; None for a request that is never repeated."""
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class IdentifiedRequest:
+    """A request with an id to repeat it by; `content` is the command without what differs from try to try."""
+
+    holder: str
+    request_id: str | None
+    content: object
 
 
 def once(request: Request) -> Once | None:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from commonhold.kernel.answers import Next
@@ -13,7 +13,7 @@ from commonhold.kernel.refusals import Refusal
 from commonhold.kernel.run import ItemRecord, ItemStep, RunMove, RunRecord, RunState, TokenUsage
 from commonhold.kernel.task import Task, TaskState
 from commonhold.kernel.texts import MAX_TEXT_LENGTH, check_line
-from commonhold.leases.idempotency import once
+from commonhold.leases.idempotency import IdentifiedRequest, once
 from commonhold.leases.registry import task_storage
 from commonhold.leases.requests import check_reason
 from commonhold.runs.answers import ItemView, RunAnswer, RunView
@@ -44,15 +44,6 @@ from commonhold.workspace.place import WorktreeState
 MOST_POSTED: Final = 4_000_000
 """The most characters of a candidate, and of the answer that refused it."""
 _EDITOR: Final = re.compile(r"[A-Za-z0-9._-]{1,50}")
-
-
-@dataclass(frozen=True, slots=True)
-class _Request:
-    """A request with an id to repeat it by; `content` is the command without anything random in it."""
-
-    holder: str
-    request_id: str | None
-    content: object
 
 
 class Runs:
@@ -193,7 +184,7 @@ class Runs:
         return RunView(record, tuple(views), is_coordinated)
 
     def _run(self, command: RunCommand, request_id: str | None, content: object) -> RunOutcome:
-        return self._queue.execute(command, once(_Request(command.holder, request_id, content)))
+        return self._queue.execute(command, once(IdentifiedRequest(command.holder, request_id, content)))
 
     def _answer(self, outcome: RunOutcome) -> RunAnswer:
         match outcome:

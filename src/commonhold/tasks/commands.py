@@ -6,6 +6,7 @@ randomness. `Expected` makes a command conditional: it is refused if the task ha
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Final
 
 from commonhold.kernel.lease import Lease
 from commonhold.kernel.refusals import Refusal
@@ -73,6 +74,10 @@ class FailTask:
     task_id: str
     fence: int
     reason: str
+
+
+REFUSAL_PATIENCE_SECONDS: Final = 600.0
+"""How long a task that was refused at landing waits for the session that did it, by default."""
 
 
 @dataclass(frozen=True, slots=True)

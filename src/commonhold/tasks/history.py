@@ -63,6 +63,7 @@ def undone_among(store: Store, numbers: Collection[int]) -> Mapping[int, Recorde
 
 
 def words_of_undo(undos: Iterable[Recorded]) -> str:
-    """Return that these undos have taken the commits of a task back, as a clause."""
-    by = ", ".join(f"{short_name(holder_of(each.event))} (event {each.sequence})" for each in undos)
+    """Return that these undos, each named once, have taken the commits of a task back, as a clause."""
+    once = {each.sequence: each for each in undos}.values()
+    by = ", ".join(f"{short_name(holder_of(each.event))} (event {each.sequence})" for each in once)
     return f"its commits were undone by {by}"

@@ -46,8 +46,7 @@ class TaskLandings:
         for record in landed:
             admitted = _admitted(record)
             if undone.keys() >= set(admitted):
-                undos = {undone[number].sequence: undone[number] for number in admitted}
-                reason = words_of_undo(undos.values())
+                reason = words_of_undo(undone[number] for number in admitted)
                 self._queue.execute(UndoTask(holder, record.id, admitted, record.attempt, reason))
 
     def _follow(self, holder: str, record: TaskRecord, is_reached: bool | None) -> None:  # noqa: FBT001 - None: unknown

@@ -1,8 +1,7 @@
 """The coordinator of tasks: adds, claims and ends them, and follows the branches that their commits must reach."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import Final
+from dataclasses import replace
 
 from commonhold.kernel.answers import Next
 from commonhold.kernel.errors import Code, InputError, UsageError
@@ -10,7 +9,7 @@ from commonhold.kernel.lease import check_ttl
 from commonhold.kernel.ports import Ids, Revisions
 from commonhold.kernel.refusals import Refusal
 from commonhold.kernel.task import Result, Task, TaskRecord, TaskState
-from commonhold.leases.idempotency import once
+from commonhold.leases.idempotency import IdentifiedRequest, once
 from commonhold.leases.registry import task_storage
 from commonhold.leases.requests import check_reason
 from commonhold.reads.reading import RegionReader
@@ -18,6 +17,7 @@ from commonhold.tasks.agents import agents_of
 from commonhold.tasks.answers import TaskAction, TaskAnswer, TaskView
 from commonhold.tasks.board import condition, why_not
 from commonhold.tasks.commands import (
+    REFUSAL_PATIENCE_SECONDS,
     AddTasks,
     CancelTask,
     ClaimTask,
@@ -42,18 +42,6 @@ from commonhold.tasks.landings import TaskLandings
 from commonhold.tasks.offers import offers
 from commonhold.tasks.queue import TaskQueue, board_of
 from commonhold.workspace.place import WorktreeState
-
-REFUSAL_PATIENCE_SECONDS: Final = 600.0
-"""How long a task that was refused at landing waits for the session that did it."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Request:
-    """A request with an id to repeat it by; `content` is the command without anything random in it."""
-
-    holder: str
-    request_id: str | None
-    content: object
 
 
 class Tasks:
@@ -200,10 +188,9 @@ class Tasks:
         if is_target and admitted:
             return Result(admitted=admitted)
         if is_target and undone:
-            undos = {each.sequence: each for each in undone.values()}
             raise UsageError(
                 Code.USAGE,
-                f"{record.id} has no change in effect: {words_of_undo(undos.values())}",
+                f"{record.id} has no change in effect: {words_of_undo(undone.values())}",
                 hint="commit the work again; or, if nothing has to be changed: --unchanged --note WHY",
                 fields={"task": record.id},
             )
@@ -261,7 +248,7 @@ class Tasks:
         undone = undone_among(self._place.store, admitted)
         if not undone or not undone.keys() >= set(admitted):
             return ""
-        return words_of_undo({each.sequence: each for each in undone.values()}.values())
+        return words_of_undo(undone.values())
 
     def free_for(self, holder: str) -> str:
         """Return the id of a task that this session could do while it is blocked; empty if there is none."""
@@ -270,7 +257,7 @@ class Tasks:
         return next((each.record.id for each in offers(board, holder, self._queue.now()) if not each.collisions), "")
 
     def _run(self, command: TaskCommand, request_id: str | None, content: object) -> TaskOutcome:
-        return self._queue.execute(command, once(_Request(command.holder, request_id, content)))
+        return self._queue.execute(command, once(IdentifiedRequest(command.holder, request_id, content)))
 
     def _record(self, task_id: str) -> TaskRecord:
         with self._queue.read() as reader:
