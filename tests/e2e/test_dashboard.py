@@ -40,9 +40,11 @@ def work(server: Server) -> None:
         for each in (ann, ben):
             each.start_session("process")
             each.set_intent(HOSTILE)
-        for path in ("b.py", "c.py"):
+        for path in ("b.py", "c.py", "made.py"):
             gone.acquire(path, task=path, ttl_seconds=1)
             (server.root / path).write_text(f"# {HOSTILE}\n", encoding="utf-8")
+        gone.acquire("lost.py", task="lost.py", ttl_seconds=1)
+        (server.root / "lost.py").unlink()
         ann.acquire("a.py#one", "file:<img src=x>.py", f"x:{HOSTILE[:20]}", task=HOSTILE)
         ben.acquire("a.py#one", task=HOSTILE)
         ben.acquire("a.py", task=HOSTILE, patience_seconds=600)
@@ -85,10 +87,11 @@ def search(page: Page) -> None:
 
 
 def decide(page: Page, server: Server) -> None:
-    """Approve one unfinished work, discard the other, and reopen the failed task."""
+    """Approve one unfinished work, discard the others, and reopen the failed task."""
     page.run("window.confirm = () => true; location.hash = '#/inbox'")
     press(page, "b.py", "Approve")
-    press(page, "c.py", "Discard")
+    for path in ("c.py", "made.py", "lost.py"):
+        press(page, path, "Discard")
     page.run("[...document.querySelectorAll('input')].forEach(each => { each.value = 'a reason' })")
     press(page, HOSTILE, "Reopen")
     page.until("document.querySelector('main').innerText.includes('Nothing waits for you')")
@@ -96,12 +99,14 @@ def decide(page: Page, server: Server) -> None:
         assert ann.partial_works() == ()
         assert ann.tasks("t").tasks[0].record.note == "a reason"
     assert (server.root / "b.py").read_text(encoding="utf-8") == f"# {HOSTILE}\n"
-    assert (server.root / "c.py").read_text(encoding="utf-8") == "x = 1\n"
+    for path in ("c.py", "lost.py"):
+        assert (server.root / path).read_text(encoding="utf-8") == "x = 1\n"
+    assert not (server.root / "made.py").exists()
 
 
 def test_every_page_shows_the_state_and_runs_nothing_that_agents_wrote(tmp_path: Path) -> None:
     root = make_repository(tmp_path / "work")
-    for path in ("b.py", "c.py"):
+    for path in ("b.py", "c.py", "lost.py"):
         (root / path).write_text("x = 1\n", encoding="utf-8")
     (root / "note.md").write_text(f"# Prices\n\n## discount\n\n{HOSTILE}\n", encoding="utf-8")
     with served(root) as server:

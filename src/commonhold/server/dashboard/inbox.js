@@ -76,7 +76,11 @@ async function discard(work, note) {
   const edits = await Promise.all(work.changes.map(async ({ key: of, base, now }) => {
     const old = await content(base);
     if (base && old === null) throw new Error("The old text is not kept any more: put it back by hand, then approve.");
-    return base === null ? { op: "delete", key: of, base: now } : now === null ? { op: "create", key: of, text: old } : { op: "replace", key: of, base: now, text: old };
+    const isFile = !of.includes("#");
+    if (base === null) return { op: isFile ? "delete_file" : "delete", key: of, base: now };
+    if (now !== null) return { op: "replace", key: of, base: now, text: old };
+    if (!isFile) throw new Error("A deleted definition has no place to be put back to: put it back by hand, then approve.");
+    return { op: "create_file", key: of, text: old };
   }));
   const answer = await send("commits", { changeset: { intent: note || `discard the unfinished work of ${work.holder}`, edits } });
   if (answer?.outcome === "refused") throw new Error(answer.why);
