@@ -171,6 +171,11 @@ class Served(Life):
             (self.daemon.state / FOLDER / name).unlink(missing_ok=True)
         return changed
 
+    def newest_events(self) -> str:
+        """What the daemon recorded of the last commands, for the message of a test that fails."""
+        with self.daemon.session("reader") as session:
+            return "\n".join(f"{each.at:.3f} {each.event}"[:300] for each in session.log(limit=20))
+
     def words(self, line: str) -> list[str]:
         """The launcher of shell commands, as agents' shells start it."""
         self.agents += 1

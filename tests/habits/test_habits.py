@@ -205,7 +205,7 @@ def assert_kept(row: Row, done: Done, wanted: Done, ours: Served) -> None:
     assert wanted.files.get(place) != before, "the table is wrong: it is not written"
     missing = [each for each in (row.held, HOLDER, TASK) if each not in done.said_by_us]
     if done.files.get(place) != before:
-        assert missing == [], f"{missing} in {done.complaint}"
+        assert missing == [], f"{missing} in {done.complaint!r}; the log: {ours.newest_events()}"
         assert_can_be_brought_back(row, done, ours)
     elif missing or not NEXT.search(done.said_by_us):
         # Of a write that was refused inside of what ends well only the program that wrote can tell.

@@ -185,11 +185,20 @@ class MirroredStore(SqliteStore):
 
     @contextmanager
     def _writing(self, *, is_awaited: bool = True) -> Iterator[SqliteSession]:
-        """A transaction; one that fails forgets the mirror, which is read again from the tables."""
+        """A transaction, durable once the thread has left the gate unless it is not awaited."""
+        with self._alone(is_awaited=is_awaited), super()._writing() as session:
+            with self._flushing():
+                self._group.check()
+            yield session
+
+    @contextmanager
+    def _transaction(self, connection: apsw.Connection, begin: str, end: str) -> Iterator[SqliteSession]:
+        """A transaction; one that fails forgets the mirror, which is read again from the tables.
+
+        No other thread is inside until that has happened, so none sees what was rolled back.
+        """
         try:
-            with self._alone(is_awaited=is_awaited), super()._writing() as session:
-                with self._flushing():
-                    self._group.check()
+            with super()._transaction(connection, begin, end) as session:
                 yield session
         except BaseException:  # whatever the exception, the mirror may be ahead of the tables
             self._index, self._kept = None, KeptRows()

@@ -7,6 +7,7 @@ import sys
 import tempfile
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
@@ -523,6 +524,46 @@ def test_no_thread_gets_into_the_transaction_of_another(kind: type[SqliteStore],
     other.join(PATIENCE_SECONDS)
     assert holders(slow) == ["mine", "mine, too"]
     slow.close()
+
+
+def test_no_thread_sees_what_another_has_taken_back(folder: Path) -> None:
+    """The next one inside may come before the failed one has gone on: by then the mirror must be right again."""
+    seen: list[tuple[Lease, ...]] = []
+
+    class Overtaken(MirroredStore):
+        is_overtaken = False
+
+        @contextmanager
+        def _alone(self, *, is_awaited: bool = True) -> Iterator[None]:
+            try:
+                with super()._alone(is_awaited=is_awaited):
+                    yield
+            finally:
+                if self.is_overtaken:  # the other's turn, before this thread does anything more
+                    other = threading.Thread(target=look)
+                    other.start()
+                    other.join(PATIENCE_SECONDS)
+
+    store = Overtaken(str(folder), synchronous="OFF")
+    lease = Lease("l1", 1, "one", "", ("account:1",), Mode.SHARED, "acq", 0.0, Deadline("boot-1", 60.0, 60.0))
+
+    def look() -> None:
+        with store.read() as reader:
+            seen.append(reader.leases())
+
+    def grant(then: int = 1) -> None:
+        with store.write() as writer:
+            writer.record([LeaseGranted(lease)], 0.0)
+            assert 1 / then
+
+    store.own()
+    store.is_overtaken = True
+    with pytest.raises(ZeroDivisionError):
+        grant(then=0)
+    assert seen == [()]
+    grant()
+    assert seen == [(), (lease,)]
+    store.close()
 
 
 def test_threads_that_fork_at_once_leave_the_store_usable(store: SqliteStore, request: pytest.FixtureRequest) -> None:
