@@ -185,24 +185,19 @@ class MirroredStore(SqliteStore):
 
     @contextmanager
     def _writing(self, *, is_awaited: bool = True) -> Iterator[SqliteSession]:
-        """A transaction, durable once the thread has left the gate unless it is not awaited."""
-        with self._alone(is_awaited=is_awaited), super()._writing() as session:
-            with self._flushing():
-                self._group.check()
-            yield session
-
-    @contextmanager
-    def _transaction(self, connection: apsw.Connection, begin: str, end: str) -> Iterator[SqliteSession]:
         """A transaction; one that fails forgets the mirror, which is read again from the tables.
 
         No other thread is inside until that has happened, so none sees what was rolled back.
         """
-        try:
-            with super()._transaction(connection, begin, end) as session:
-                yield session
-        except BaseException:  # whatever the exception, the mirror may be ahead of the tables
-            self._index, self._kept = None, KeptRows()
-            raise
+        with self._alone(is_awaited=is_awaited), self._threads:
+            try:
+                with super()._writing() as session:
+                    with self._flushing():
+                        self._group.check()
+                    yield session
+            except BaseException:  # whatever the exception, the mirror may be ahead of the tables
+                self._index, self._kept = None, KeptRows()
+                raise
 
     def _session_on(self, connection: apsw.Connection, *, is_for_writing: bool) -> SqliteSession:
         if self._index is None:
