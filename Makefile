@@ -21,7 +21,7 @@ FIND_PYTHON = for name in $(PYTHON) python3.14 python3.13 python3.12 python3.11 
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help quick test test-types test-agents lint check generate format coverage stress fuzz docs recording bench bench-contention bench-rivals bench-merge bench-semantics bench-hooks bench-exec bench-starting bench-tracing bench-claims bench-coordination bench-plan-check bench-dashboard publish demo dashboard dashboard-pictures build lock clean
+.PHONY: help quick test test-types test-agents lint check generate format coverage stress fuzz docs recording bench bench-contention bench-rivals bench-merge bench-semantics bench-hooks bench-exec bench-starting bench-tracing bench-claims bench-coordination bench-plan-check bench-dashboard bench-network publish demo dashboard dashboard-pictures build lock clean
 .SILENT:
 .DELETE_ON_ERROR:
 
@@ -134,6 +134,9 @@ bench-plan-check: $(STAMP) ## Measure predicted overlaps on plans made from hist
 
 bench-dashboard: $(STAMP) ## Measure the dashboard in a headless Chromium, with 20 agents and 10,000 events
 	$(PY) -m bench.dashboard $(ARGS)
+
+bench-network: $(STAMP) ## Measure HTTP beside the socket, and 200 watchers beside 50 agents
+	$(PY) -m bench.network $(ARGS)
 
 publish: $(STAMP) ## Write docs/benchmarks.md from what the benches have measured last
 	$(PY) -m bench.publish --take $(ARGS)

@@ -1,6 +1,8 @@
 """Run slow work in a thread: the loop goes on, and at the end does not wait for a thread that hangs."""
 
 import asyncio
+import os
+import queue
 import threading
 from collections.abc import Callable
 from contextlib import suppress
@@ -11,7 +13,13 @@ from typing import Final, TypeVar
 from commonhold.machine.logs import Log
 
 T = TypeVar("T")
+Work = Callable[[], object]
+IDLE_SECONDS: Final = 10.0
+"""How long a thread waits for more work: to start one takes longer than many a request."""
 _log: Final = Log(__name__)
+_idle: Final[list[queue.SimpleQueue[Work]]] = []
+"""The threads that wait for work, those that have waited longest first. Taking one out is one atomic step."""
+os.register_at_fork(after_in_child=_idle.clear)
 
 
 async def beside(work: Callable[[], T]) -> T:
@@ -33,5 +41,30 @@ async def beside(work: Callable[[], T]) -> T:
         else:
             settle(partial(outcome.set_result, value))
 
-    threading.Thread(target=copy_context().run, args=(run,), name="commonhold-beside", daemon=True).start()
+    _start(partial(copy_context().run, run))
     return await outcome
+
+
+def _start(work: Work) -> None:
+    try:
+        _idle.pop().put(work)
+    except IndexError:
+        threading.Thread(target=_work_on, args=(work,), name="commonhold-beside", daemon=True).start()
+
+
+def _work_on(work: Work) -> None:
+    """Do some work, then more of it as it comes."""
+    mine: queue.SimpleQueue[Work] = queue.SimpleQueue()
+    while True:
+        work()
+        del work  # it holds the answer
+        _idle.append(mine)
+        try:
+            work = mine.get(timeout=IDLE_SECONDS)
+        except queue.Empty:
+            try:
+                _idle.remove(mine)
+            except ValueError:  # it was given work in this very moment
+                work = mine.get()
+            else:
+                return

@@ -88,7 +88,10 @@ class Api:
             texts.check_holder(agent)
         request = _Request(scope, found, found.route, agent, await body_within(scope, receive, MAX_BODY_BYTES))
         cancel = _Cancelling()
-        work = asyncio.ensure_future(beside(partial(self._called, request, cancel)))
+        answering = beside(partial(self._called, request, cancel))
+        if found.route.operation != "acquire":  # nothing else waits in line
+            return await answering
+        work = asyncio.ensure_future(answering)
         await _unless_gone(work, receive, cancel)
         return await work
 
