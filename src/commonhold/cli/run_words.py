@@ -8,9 +8,9 @@ from commonhold.api.wire.run_shapes import total_usage
 from commonhold.cli import describe
 from commonhold.cli.common_options import Given
 from commonhold.cli.describe import quoted, when
-from commonhold.cli.explanations import EXPLANATIONS
 from commonhold.cli.next_call import next_lines
 from commonhold.cli.output import shown
+from commonhold.cli.task_words import refused
 from commonhold.kernel.run import (
     ItemMoved,
     ItemState,
@@ -65,9 +65,7 @@ def _state(view: RunView) -> str:
 def answer(found: RunAnswer, given: Given) -> Iterator[str]:
     """Yield the answer to a call that begins, resumes or ends runs."""
     if found.code is not None:
-        yield f"refused [{found.code}]: {shown(found.why)}"
-        if not found.next:
-            yield f"next: {EXPLANATIONS[found.code].remedy}"
+        yield from refused(found)
     for each in found.runs:
         yield from details(each)
     yield from next_lines(found.next, given)

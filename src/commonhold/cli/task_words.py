@@ -10,6 +10,7 @@ from commonhold.cli.explanations import EXPLANATIONS
 from commonhold.cli.next_call import next_lines
 from commonhold.cli.output import shown
 from commonhold.kernel.texts import duration
+from commonhold.runs.answers import RunAnswer
 from commonhold.tasks.agents import Agent, AgentState
 from commonhold.tasks.answers import TaskAnswer, TaskView
 from commonhold.tasks.board import Collision, Condition
@@ -55,9 +56,7 @@ def answer(found: TaskAnswer, given: Given) -> Iterator[str]:
     """Yield the answer to a call that adds, claims or changes tasks."""
     match found.outcome:
         case "refused":
-            yield f"refused [{found.code}]: {shown(found.why)}"
-            if found.code and not found.next:
-                yield f"next: {EXPLANATIONS[found.code].remedy}"
+            yield from refused(found)
         case "none":
             yield f"no task [{found.code}]: {shown(found.why)}"
             yield from _waiting(found)
@@ -71,6 +70,13 @@ def answer(found: TaskAnswer, given: Given) -> Iterator[str]:
                 note = quoted(each.record.note)
                 yield f"{shown(each.record.id)} is {each.condition.value}{note}{_more(each)}"
     yield from next_lines(found.next, given)
+
+
+def refused(found: TaskAnswer | RunAnswer) -> Iterator[str]:
+    """Yield a refusal, with the remedy for its code unless the answer has a call to make."""
+    yield f"refused [{found.code}]: {shown(found.why)}"
+    if found.code and not found.next:
+        yield f"next: {EXPLANATIONS[found.code].remedy}"
 
 
 def _claimed(found: TaskAnswer) -> Iterator[str]:

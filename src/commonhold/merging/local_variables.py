@@ -11,12 +11,9 @@ from commonhold.merging.effects import bound_in
 from commonhold.merging.layout import Element
 from commonhold.merging.node_effects import part
 from commonhold.merging.profile import Profile
-from commonhold.merging.reachable_variables import is_shared, place_of
+from commonhold.merging.reachable_variables import ASSIGNING, VALUES, is_shared, place_of
 
 _PARAMETERS: Final = re.compile(r"parameter|\Abindings?\Z")
-_VALUES: Final = frozenset({"default_value", "initializer", "right", "type", "value"})
-# Kinds of nodes that give a value to a variable that is declared elsewhere begin like this.
-_ASSIGNING: Final = re.compile(r"assign|augmented|compound|inc_|dec_|update|unary|postfix|prefix|infix|delete|unset")
 # Statements whose head may declare variables: these can be used inside the statement only.
 _HEADS: Final = re.compile(
     r"\A(?:enhanced_)?(?:for|if|switch|try|while|with|using|match|expression_switch|type_switch)"
@@ -70,12 +67,12 @@ def _declared_for(node: Node, function: Node, profile: Profile) -> _Span | None:
     at = node
     while at != function and at.parent is not None:
         around, place = at.parent, place_of(at)
-        if place in _VALUES:
+        if place in VALUES:
             return None
         if place == "parameter" or _PARAMETERS.search(around.type):
             return _span(_around(around, profile.functions | _closures(profile), function))
         binding = profile.bindings.get(around.type)
-        if binding is not None and not _ASSIGNING.search(around.type):
+        if binding is not None and not ASSIGNING.search(around.type):
             if place not in binding.defines:
                 return None
             return _scope(node, around, function, profile)

@@ -10,10 +10,10 @@ from commonhold.merging.effects import bound_in
 from commonhold.merging.layout import Element
 from commonhold.merging.profile import Profile
 
-# Kinds of nodes that assign a variable declared elsewhere begin like this.
-_ASSIGNING: Final = re.compile(r"assign|augmented|compound|inc_|dec_|update|unary|postfix|prefix|infix|delete|unset")
+# Kinds of nodes that give a value to a variable that is declared elsewhere begin like this.
+ASSIGNING: Final = re.compile(r"assign|augmented|compound|inc_|dec_|update|unary|postfix|prefix|infix|delete|unset")
 _PARAMETERS: Final = re.compile(r"parameter|\A(?:bindings?|self_parameter)\Z")
-_VALUES: Final = frozenset({"value", "default_value", "right", "type", "initializer"})
+VALUES: Final = frozenset({"value", "default_value", "right", "type", "initializer"})
 _BY_REFERENCE: Final = re.compile(rb"(?:&\s*(?:mut\s+)?|\b(?:ref|out)\s+)\Z")
 _LOCAL: Final = re.compile(rb"(?:local|declare)\s")  # in a shell
 
@@ -119,12 +119,12 @@ def _is_declared(name: bytes, places: list[int], function: Node, profile: Profil
     node = function.descendant_for_byte_range(places[0], places[0] + 1)
     while node is not None and node.parent is not None and node != function:
         node, place = node.parent, place_of(node)
-        if place in _VALUES:
+        if place in VALUES:
             return False
         if _PARAMETERS.search(node.type) or _LOCAL.match(node.text or b""):
             return True
         binding = profile.bindings.get(node.type)
-        if binding is not None and not _ASSIGNING.search(node.type):
+        if binding is not None and not ASSIGNING.search(node.type):
             return not binding.is_scope and (place in binding.defines or (place == "" and "" in binding.defines))
     return False
 

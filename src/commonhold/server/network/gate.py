@@ -93,15 +93,14 @@ class Gate:
     def admit(self, scope: Scope) -> Access:
         """Return the access of a request. Raises UsageError, and StoreError `RATE_LIMITED`."""
         self.check_place(scope)
-        text = header(scope, b"authorization")
-        kind, _, given = text.partition(" ")
-        if not text:
-            kind, given = "bearer", _offered(scope) if scope["type"] == "websocket" else browser.token_of_page(scope)
-        token = self._valid(given.strip()) if kind.lower() == "bearer" else None
+        given = browser.text_of(scope)
+        if not header(scope, b"authorization"):
+            given = _offered(scope) if scope["type"] == "websocket" else browser.token_of_page(scope)
+        token = self._valid(given)
         if token is None:
             raise invalid("the request has no valid access token" if given else "the request has no access token")
         self._rates.take(token.id)
-        return Access(token.scope, token.id, token.holder, lambda: self._valid(given.strip()) is not None)
+        return Access(token.scope, token.id, token.holder, lambda: self._valid(given) is not None)
 
     def check_exchange(self, scope: Scope) -> None:
         """Raise UsageError unless the bearer may begin a session: strangers cause no more work than this."""
