@@ -124,7 +124,7 @@ class HookRuntime:
     def _look_ahead(self, root: str) -> None:
         """Survey a working tree while the agent that came there thinks: its first command then waits less."""
         with suppress(CommonholdError), closing(self._opened(root)) as session:  # the first command then looks
-            self._shells.look_ahead(session)
+            self._shells.surveyors.look_ahead(session)
 
     def _refused(self, asked: Asked, session: Commonhold) -> str:
         """Return why a command must not run; empty if it may."""

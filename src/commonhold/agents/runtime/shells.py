@@ -2,18 +2,18 @@
 
 import threading
 import time
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
 from commonhold.agents.runtime.command_records import CommandRecord, CommandRecords
-from commonhold.agents.runtime.lease_inheritance import hand_over
-from commonhold.agents.runtime.shell_credit import at_it, is_after_end, reach_by_links, rivals
-from commonhold.agents.runtime.shell_messages import Outcome, report
+from commonhold.agents.runtime.shell_messages import report
 from commonhold.agents.runtime.shell_run import Run
 from commonhold.agents.runtime.shell_trees import as_checked_out, is_made_since, trees_visited
+from commonhold.agents.runtime.shell_writes import Open, Overwritten, head_of, newest_event, record_writes
+from commonhold.agents.runtime.surveyors import Surveyors
 from commonhold.agents.runtime.under_way import UnderWay
 from commonhold.agents.runtime.write_protection import (
     NOBODY,
@@ -29,29 +29,21 @@ from commonhold.agents.runtime.write_protection import (
     unwatched,
 )
 from commonhold.client.session import Commonhold
-from commonhold.commits.external.candidate_writers import attributed
 from commonhold.config import Settings, Shell, load_settings
-from commonhold.kernel.answers import RecordAnswer
 from commonhold.kernel.errors import Code, CommonholdError
-from commonhold.kernel.events import Committed
 from commonhold.machine.system import RandomIds, named
-from commonhold.shell.held_paths import OF_COMMAND, Holding, holdings, is_in, parted, path_of
+from commonhold.shell.held_paths import OF_COMMAND
 from commonhold.shell.reach import reach_of
-from commonhold.workspace.git.process import Git
 from commonhold.workspace.repository import find_repository
 from commonhold.workspace.sandbox.probing import NONE, Offer, offered
-from commonhold.workspace.survey import Change, Survey, Surveyor
+from commonhold.workspace.survey import Survey, Surveyor
 from commonhold.workspace.survey.ground import ScanScope
 
-_PAGE: Final = 1000
 _BY_KILL: Final = 137
 _PART: Final = "+"
 """Separates the ticket of a command from the number of another working tree that it works in."""
 MOST_REMEMBERED: Final = 4096
 """Limit of holders for whom it is remembered that a one-time step was done."""
-
-Open = Callable[[str, str], Commonhold]
-"""Opens the session on the working tree at a root, for a holder."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +56,7 @@ class Rules:
 
     refused: Callable[[Asked, Commonhold], str] = lambda _asked, _session: ""
     prepared: Callable[[Asked, Commonhold], Prepared] = lambda _asked, _session: Prepared()
-    overwritten: Callable[[Commonhold, RecordAnswer, str], tuple[str, ...]] = lambda _session, _taken, _head: ()
+    overwritten: Overwritten = lambda _session, _taken, _head: ()
 
 
 class Shells:
@@ -91,7 +83,7 @@ class Shells:
         self._name = self._ids.new(OF_COMMAND)
         self._runs: dict[str, Run] = {}
         self._freed: dict[str, None] = {}
-        self._surveyors: dict[tuple[str, tuple[str, ...], int], Surveyor] = {}
+        self.surveyors = Surveyors()
         self._lock = threading.Lock()
         self._restoring = threading.Lock()
         self._is_restored = records is None
@@ -144,7 +136,7 @@ class Shells:
             return refused(leave)
         try:
             prepared = self._rules.prepared(asked, session)
-            run = self._note(asked, session, leave, ground, self._surveyor(session, ground, settings))
+            run = self._note(asked, session, leave, ground, self.surveyors.of(session, ground, settings))
             for root in trees_visited(asked.command, asked.cwd, session.root):
                 with suppress(CommonholdError, OSError):  # that tree is damaged, say; the command may run all the same
                     self._go_to(root, run)
@@ -163,7 +155,7 @@ class Shells:
         session = self._open(repository.root, asked.holder)
         try:
             ground = ScanScope(repository, asked.cwd, asked.command)
-            surveyor = self._surveyor(session, ground, settings)
+            surveyor = self.surveyors.of(session, ground, settings)
             before = as_checked_out(root) if is_made else None
             self._note(asked, session, Leave(reach=run.leave.reach), ground, surveyor, before)
         except BaseException:  # no end of it will be reported
@@ -198,10 +190,10 @@ class Shells:
     ) -> Run:
         """Record the command, and the files as they are at its beginning (as `before` says, if that is given)."""
         # Read the log first: the events after this one explain a part of the differences at the end.
-        sequence, begun_ns = _newest(session), time.time_ns()
+        sequence, begun_ns = newest_event(session), time.time_ns()
         before = before or surveyor.look(session.store_contents)
         paths = tuple(each.path for each in ground.concern)
-        head = _head_of(session.root)
+        head = head_of(session.root)
         run = Run(asked, session, leave, paths, surveyor, sequence, before, begun_ns, head, list(leave.notices))
         run.launcher = named(asked.process)
         self._add(run)
@@ -231,7 +223,7 @@ class Shells:
         session = self._open(repository.root, record.asked.holder)
         ground = ScanScope(repository, record.asked.cwd, record.asked.command)
         leave = Leave(record.masked, NONE, reach_of(record.asked.command), record.lease_id)
-        surveyor = self._surveyor(session, ground, settings)
+        surveyor = self.surveyors.of(session, ground, settings)
         run = Run(
             record.asked,
             session,
@@ -263,27 +255,6 @@ class Shells:
         with self._lock:
             runs = [run for run in self._runs.values() if not run.is_settled and run.session.root == root]
         self._settle_all(runs)
-
-    def _surveyor(self, session: Commonhold, ground: ScanScope, settings: Settings) -> Surveyor:
-        name = session.root, tuple(settings.ignore), settings.max_file_bytes
-        with self._lock:
-            if name not in self._surveyors:
-                kept = {root: each for root, each in self._surveyors.items() if _is_of_another_tree(root[0], name[0])}
-                for old in self._surveyors.keys() - kept.keys():
-                    self._surveyors[old].close()
-                made = Surveyor(name[0], ground.git, ignored=settings.ignore, max_file_bytes=settings.max_file_bytes)
-                self._surveyors = {**kept, name: made}
-            return self._surveyors[name]
-
-    def look_ahead(self, session: Commonhold) -> None:
-        """Survey the working tree of a session, so that the first command there need not wait until all files are read.
-
-        Raises all errors of the survey.
-        """
-        settings = load_settings(session.root)
-        if settings.shell != Shell.OFF:
-            ground = ScanScope(find_repository(session.root), session.root, ())
-            self._surveyor(session, ground, settings).look(session.store_contents)
 
     def end(self, told: Mapping[str, Any]) -> Shape:
         """Do the same as `ended`, for a launcher."""
@@ -347,7 +318,8 @@ class Shells:
     def _settle(self, run: Run, status: int) -> None:
         # A working tree that the command has removed cannot be surveyed.
         if run.asked.ticket in self._runs and Path(run.session.root).is_dir():
-            run.told.append(report(self._settled(run, status), run.leave.masked, time.time()))
+            outcome = record_writes(run, status, self._others, self._open, self._rules.overwritten)
+            run.told.append(report(outcome, run.leave.masked, time.time()))
 
     def _close(self, run: Run) -> None:
         with self._lock:
@@ -366,11 +338,9 @@ class Shells:
         """Close the connections for commands even while they run; the commands and their leases stay."""
         with self._lock:
             runs = list(self._runs.values())
-            surveyors, self._surveyors = self._surveyors, {}
         for run in runs:
             run.session.close()
-        for surveyor in surveyors.values():
-            surveyor.close()
+        self.surveyors.close()
         if self._records:
             self._records.close()
 
@@ -421,50 +391,6 @@ class Shells:
             with suppress(CommonholdError):
                 self.ended(ticket, _BY_KILL)
 
-    def _settled(self, run: Run, status: int) -> Outcome:
-        # Before the survey: a session that gets a lease after it may already make changes that the survey lacks.
-        held = holdings(run.session.leases(), run.session.worktree_id())
-        after = run.surveyor.look(run.session.store_contents)
-        found = run.surveyor.changes(run.before, after, run.session.store_contents)
-        changes, sequence = _unexplained(found, run.session, run.sequence)
-        changes = tuple(each for each in changes if not is_after_end(run, each.path))
-        readable = {change.path: change.before for change in changes if not change.is_unread}
-        others = self._others(run)
-        mine, theirs = parted(held, run.asked.holder)
-        busy = at_it(theirs, {other.asked.holder for other in others})
-        sorted_ = attributed(readable, reach_by_links(run, readable), rivals(run, others), mine, busy)
-        intent = run.asked.intent
-        if sorted_.nobody:
-            run.session.record_external_changes(sorted_.nobody, intent=intent)
-        own = {path: readable[path] for path in sorted_.own}
-        self._hand_down(run, own, theirs)
-        # Every command's end delivers others' messages and changes, whether the command wrote a file or not.
-        taken = (
-            run.session.record_external_writes(own, intent=intent)
-            if own
-            else RecordAnswer("nothing", notices=_news(run.session))
-        )
-        taken = replace(taken, notices=(*taken.notices, *self._rules.overwritten(run.session, taken, run.head)))
-        run.before, run.sequence, run.head = after, sequence, _head_of(run.session.root)
-        run.is_settled = True
-        unread = tuple(change.path for change in changes if change.is_unread and run.reach(change.path))
-        return Outcome(status, taken, sorted_.nobody, unread)
-
-    def _hand_down(self, run: Run, written: Collection[str], theirs: Sequence[Holding]) -> None:
-        """Hand over to a subagent its session's leases for edits of files that the command has written."""
-        around = run.asked.holder.rpartition("/")[0]
-        its = {
-            each.path
-            for each in theirs
-            if each.holder == around and each.is_for_edits and any(is_in(path, each.path) for path in written)
-        }
-        if its:
-            session = self._open(run.session.root, around)
-            try:
-                hand_over(session, run.session, lambda key: path_of(key) in its)
-            finally:
-                session.close()
-
     def _others(self, run: Run) -> list[Run]:
         """Return the other commands in that tree. Ended ones were surveyed, so they left no unrecorded change."""
         with self._lock:
@@ -474,39 +400,6 @@ class Shells:
 def _is_passing(fault: CommonholdError) -> bool:
     """Whether a failed step may succeed later."""
     return fault.retryable or fault.code == Code.DISK_FULL
-
-
-def _is_of_another_tree(root: str, new: str) -> bool:
-    """Whether `root` is another tree that still exists: the memory for each is large, and trees come and go."""
-    return root != new and Path(root).is_dir()
-
-
-def _news(session: Commonhold) -> tuple[str, ...]:
-    return tuple(each.notice for each in session.news())
-
-
-def _head_of(root: str) -> str:
-    # Loaded here: no command has run before a daemon's first answer, which the import would delay.
-    from commonhold.workspace.git.differences import head_of  # noqa: PLC0415
-
-    return head_of(Git(root))
-
-
-def _newest(session: Commonhold) -> int:
-    return max((each.sequence for each in session.log(limit=1)), default=0)
-
-
-def _unexplained(changes: Sequence[Change], session: Commonhold, since: int) -> tuple[tuple[Change, ...], int]:
-    """Return the changes since the last state in the log of each file, and the newest event read."""
-    told: dict[str, str | None] = {}
-    newest = since
-    while page := session.log(after=newest, limit=_PAGE):
-        newest = page[-1].sequence
-        for recorded in page:
-            if isinstance(recorded.event, Committed) and recorded.event.worktree == session.root:
-                told |= {file.path: file.after for file in recorded.event.files}
-    left = (replace(each, before=told[each.path]) if each.path in told else each for each in changes)
-    return tuple(each for each in left if each.is_unread or each.before != each.after), newest
 
 
 def _remember(holders: dict[str, None], holder: str) -> None:

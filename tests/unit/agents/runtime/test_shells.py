@@ -328,7 +328,7 @@ def test_a_tree_that_was_looked_at_ahead_is_not_read_for_the_first_command(
         """Settings of git that have only just been written may be others at each look."""
         before = len(looks)
         with closing(home.session(str(home.root), TWO)) as session:
-            running.shells.look_ahead(session)
+            running.shells.surveyors.look_ahead(session)
         return len(looks) == before
 
     until(is_ahead)
@@ -344,5 +344,5 @@ def test_a_tree_that_was_looked_at_ahead_is_not_read_for_the_first_command(
 def test_where_commands_are_left_alone_nothing_is_looked_at_ahead(home: House, running: Running) -> None:
     home.write("commonhold.toml", 'shell = "off"\n')
     with closing(home.session(str(home.root), TWO)) as session:
-        running.shells.look_ahead(session)
-    assert running.shells._surveyors == {}
+        running.shells.surveyors.look_ahead(session)
+    assert running.shells.surveyors._made == {}
