@@ -13,6 +13,7 @@ from typing import Final, TypeVar
 
 from commonhold.code.analysis.calls import Called, may_call, misfit
 from commonhold.code.analysis.changes import Change, Comparison, Gone, Notice, Resigned, changes_of
+from commonhold.code.analysis.collector import collect
 from commonhold.code.analysis.evidence import Evidence
 from commonhold.code.analysis.expected_failures import expecting
 from commonhold.code.analysis.fragment import Fragment, differ_in_body, increased, read_fragment
@@ -21,8 +22,9 @@ from commonhold.code.analysis.impact import impact_of, left_to_default, only_wid
 from commonhold.code.analysis.interface import CallShape
 from commonhold.code.analysis.leaf_pairs import Pair, definition_of, leaf_pairs
 from commonhold.code.analysis.lines import Lines, subject_of
+from commonhold.code.analysis.markers import DYNAMIC, LOOKING, may_mark
 from commonhold.code.analysis.module_definitions import CONSTRUCTORS, module_of, tree_of
-from commonhold.code.analysis.references import BUILTINS, DYNAMIC, LOOKING, Marker, Reference, Usage, collect, may_mark
+from commonhold.code.analysis.references import BUILTINS, Marker, Reference, Usage
 from commonhold.code.analysis.scopes import binds_of
 from commonhold.code.analysis.test_files import is_test
 from commonhold.code.regions.newer_python import as_older_python

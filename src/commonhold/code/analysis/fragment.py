@@ -9,8 +9,9 @@ from typing import Final
 
 from commonhold.code.analysis.calls import Called, calls_in
 from commonhold.code.analysis.interface import CallableInterface, of_callable
+from commonhold.code.analysis.markers import may_mark, suspects
 from commonhold.code.analysis.module_definitions import assigned_on_self
-from commonhold.code.analysis.references import Marker, may_mark, suspects
+from commonhold.code.analysis.references import Marker
 from commonhold.code.regions.python_ast import UNREADABLE, parse_module
 from commonhold.code.regions.region import Region, RegionMap
 

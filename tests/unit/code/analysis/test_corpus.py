@@ -15,8 +15,8 @@ import pytest
 
 from commonhold.code.analysis.admission import Changed, Findings, examine
 from commonhold.code.analysis.calls import misfit
+from commonhold.code.analysis.collector import collect
 from commonhold.code.analysis.module_definitions import Module
-from commonhold.code.analysis.references import collect
 from commonhold.code.regions.discover import discover
 from commonhold.code.regions.region import Region, RegionMap
 from commonhold.kernel.keys import Key, Kind, Name

@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from commonhold.code.analysis.admission import Changed, Findings, examine
+from commonhold.code.analysis.collector import collect
 from commonhold.code.analysis.fragment import differ_in_body
-from commonhold.code.analysis.references import Receiver, Use, collect
+from commonhold.code.analysis.references import Receiver, Use
 from commonhold.code.regions.discover import discover
 from commonhold.kernel.keys import Key
 

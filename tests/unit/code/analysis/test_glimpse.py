@@ -14,9 +14,10 @@ from tests.unit.code.analysis.stories import Story, stories
 
 from commonhold.code.analysis import admission
 from commonhold.code.analysis.admission import Changed, examine
+from commonhold.code.analysis.collector import Concerns, collect
 from commonhold.code.analysis.glimpse import in_view, naming
 from commonhold.code.analysis.module_definitions import module_of
-from commonhold.code.analysis.references import Concerns, Usage, collect
+from commonhold.code.analysis.references import Usage
 from commonhold.code.analysis.scopes import Binds, Bound, bound_names
 from commonhold.code.regions.discover import discover
 from commonhold.code.regions.region import RegionMap

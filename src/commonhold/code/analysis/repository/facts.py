@@ -11,13 +11,13 @@ from typing import Final
 
 from commonhold.code.analysis.expressions import dotted, without_none
 from commonhold.code.analysis.interface import qualified
-from commonhold.code.analysis.references import LITERALS
+from commonhold.code.analysis.receivers import LITERALS
 from commonhold.code.analysis.repository.parts import Fact, Facts
 from commonhold.code.analysis.scopes import ASSIGNED, Bound, Names
 from commonhold.code.regions.python_ast import parse_expression
 
 _IMPORTED: Final = "import ?"
-# Stand-ins for all expressions that `references.receiver_of` treats alike.
+# Stand-ins for all expressions that `receivers.receiver_of` treats alike.
 _ANY: Final = "0"
 _CALL_OF_LITERAL: Final = "''.f()"
 _CALL_OF_ELEMENT: Final = "{}[0]()"

@@ -9,6 +9,7 @@ from typing import ClassVar, Final
 from commonhold.code.analysis import fields
 from commonhold.code.analysis.calls import is_left_open
 from commonhold.code.analysis.chains import COLLECTION, UNKNOWN, Chain, chain_of, chain_of_annotation, extended, yielded
+from commonhold.code.analysis.collector import VISITS, Collector
 from commonhold.code.analysis.expected_failures import expecting
 from commonhold.code.analysis.expressions import dotted, walk
 from commonhold.code.analysis.interface import (
@@ -21,7 +22,7 @@ from commonhold.code.analysis.interface import (
     source_of,
 )
 from commonhold.code.analysis.module_definitions import Module, declared_global, extends, has_plain_decorators
-from commonhold.code.analysis.references import VISITS, Collector, Receiver, Reference, Use
+from commonhold.code.analysis.references import Receiver, Reference, Use
 from commonhold.code.analysis.repository.facts import Watched
 from commonhold.code.analysis.repository.parts import Binding, ClassPart, Facts, FunctionPart, Part, Place
 from commonhold.code.analysis.repository.python_branches import surely_bound
