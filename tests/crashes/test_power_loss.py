@@ -32,6 +32,7 @@ pytestmark = pytest.mark.slow
 
 PROJECT: Final = Path(__file__).parents[2]
 STORIES: Final = range(4)
+SETTINGS: Final = ("FULL", DAEMON)
 # Of so many that are drawn, at least so many are distinct, in each story.
 DRAWN, DISTINCT = (640, 375) if is_stress() else (240, 150)
 DRAWN_AGAIN, DRAWN_WEAK, DRAWN_OFF = 150, 500, 2000
@@ -53,6 +54,17 @@ def tell(root: Path, seed: int, synchronous: str = "FULL", *, before: Image = BE
 told = cache(tell)
 
 
+def paired(values: Iterable[object]) -> list[tuple[object, str]]:
+    """Each value with each setting in `make stress`, and with one of them in turn in `make test`."""
+    turns = enumerate(values)
+    return [
+        (value, setting)
+        for turn, value in turns
+        for number, setting in enumerate(SETTINGS)
+        if is_stress() or turn % len(SETTINGS) == number
+    ]
+
+
 def chosen(count: int) -> Iterable[int]:
     """The numbers of the crash states to look at."""
     alone = os.environ.get("COMMONHOLD_CRASH_STATE")
@@ -68,8 +80,7 @@ def report(findings: Iterable[Finding], seed: int) -> str:
     )
 
 
-@pytest.mark.parametrize("number", STORIES)
-@pytest.mark.parametrize("synchronous", ["FULL", DAEMON])
+@pytest.mark.parametrize(("number", "synchronous"), paired(STORIES))
 def test_what_was_answered_survives_and_the_rest_is_whole(root: Path, seed: int, number: int, synchronous: str) -> None:
     chronicle = told(root, seed + number, synchronous)
     states = list(crash_states(chronicle, seed, chosen(DRAWN)))
@@ -77,7 +88,7 @@ def test_what_was_answered_survives_and_the_rest_is_whole(root: Path, seed: int,
     assert len(states) >= DISTINCT or len(states) == len(list(chosen(DRAWN)))
 
 
-@pytest.mark.parametrize("number", STORIES)
+@pytest.mark.parametrize("number", STORIES if is_stress() else STORIES[::2])
 def test_power_may_fail_again_while_a_commit_is_taken_back(root: Path, seed: int, number: int) -> None:
     chronicle = recovery(root, seed, number)
     findings = survey(root, chronicle, crash_states(chronicle, seed, chosen(DRAWN_AGAIN)))
@@ -161,26 +172,19 @@ def test_weaker_settings_are_found_out(root: Path, seed: int, synchronous: str, 
     assert synchronous == "OFF" or wounds <= {Wound.LOST, Wound.FENCE, Wound.FILES, Wound.LITTER, Wound.TOLD}
 
 
-@pytest.mark.parametrize(
-    ("kind", "is_forgotten", "found"),
-    [
-        (Flush, lambda name: name.endswith("-wal"), {Wound.LOST, Wound.FENCE}),
-        (Flush, lambda name: name.endswith(".db"), {Wound.CORRUPT, Wound.UNUSABLE, Wound.HALF}),
-        (FlushNames, lambda name: name == STATE, {Wound.LOST, Wound.FENCE}),
-        (Flush, lambda name: not name.startswith(STATE + "/"), {Wound.FILES}),
-        (FlushNames, lambda name: name != STATE, {Wound.FILES}),
-    ],
-    ids=["log", "database", "state folder", "files", "folders"],
-)
-@pytest.mark.parametrize("synchronous", ["FULL", DAEMON])
-def test_a_forgotten_flush_is_found(
-    root: Path,
-    seed: int,
-    kind: type[Flush | FlushNames],
-    is_forgotten: Callable[[str], bool],
-    found: set[Wound],
-    synchronous: str,
-) -> None:
+FORGOTTEN: Final[dict[str, tuple[type[Flush | FlushNames], Callable[[str], bool], set[Wound]]]] = {
+    "log": (Flush, lambda name: name.endswith("-wal"), {Wound.LOST, Wound.FENCE}),
+    "database": (Flush, lambda name: name.endswith(".db"), {Wound.CORRUPT, Wound.UNUSABLE, Wound.HALF}),
+    "state folder": (FlushNames, lambda name: name == STATE, {Wound.LOST, Wound.FENCE}),
+    "files": (Flush, lambda name: not name.startswith(STATE + "/"), {Wound.FILES}),
+    "folders": (FlushNames, lambda name: name != STATE, {Wound.FILES}),
+}
+"""Flushes that a program may forget, and what is then found."""
+
+
+@pytest.mark.parametrize(("flush", "synchronous"), paired(FORGOTTEN))
+def test_a_forgotten_flush_is_found(root: Path, seed: int, flush: str, synchronous: str) -> None:
+    kind, is_forgotten, found = FORGOTTEN[flush]
     chronicle = without(told(root, seed, synchronous), kind, is_forgotten)
     findings = survey(root, chronicle, crash_states(chronicle, seed, range(DRAWN)))
     assert any(finding.wounds.keys() & found for finding in findings)

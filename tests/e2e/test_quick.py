@@ -7,12 +7,13 @@ import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.e2e.daemon_process import Serving, serving
+from tests.e2e.cli_driver import make_repository
+from tests.e2e.daemon_process import Place, Serving, serving
 
 from commonhold.cli import quick
 from commonhold.client import glance
@@ -30,16 +31,55 @@ _AGO = re.compile(rb"(less than )?(a moment|\d+ s) ago")
 Said = tuple[int, bytes, bytes]
 
 
-@pytest.fixture
-def daemon(root: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Serving]:
-    monkeypatch.setenv("COMMONHOLD_DAEMON", "on")
-    monkeypatch.delenv("COMMONHOLD_AGENT")
+@contextmanager
+def asked(served: Serving) -> Iterator[Serving]:
+    """Be in the repository of a daemon, as one who has no name and lets daemons be asked."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(served.root)
+        patch.setenv("COMMONHOLD_DAEMON", "on")
+        patch.setenv("HOME", str(served.root.parent))
+        patch.delenv("COMMONHOLD_AGENT", raising=False)
+        yield served
+
+
+@contextmanager
+def begun(root: Path) -> Iterator[Serving]:
+    """A daemon for a repository with files of several kinds."""
+    make_repository(root)
     (root / "sub").mkdir()
     (root / "sub/wörter.py").write_text("def größe():\n    return 'ä'\n")
     (root / "empty.py").touch()
     (root / "bad.py").write_text("def (:\n")
     (root / "data.bin").write_bytes(b"\0\xff\1")
-    with serving(root) as served:
+    with serving(root) as served, asked(served):
+        yield served
+
+
+@pytest.fixture(scope="module")
+def looked_at(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Serving]]:
+    """Daemons that are only looked at, so that all tests share them: of a free repository, and of a busy one."""
+    folder = tmp_path_factory.mktemp("quick")
+    with begun(folder / "free/work") as free, begun(folder / "busy/work") as busy:
+        make_busy(busy)
+        yield {"free": free, "busy": busy}
+
+
+@pytest.fixture
+def free(looked_at: dict[str, Serving]) -> Iterator[Serving]:
+    with asked(looked_at["free"]) as served:
+        yield served
+
+
+@pytest.fixture
+def busy(looked_at: dict[str, Serving]) -> Iterator[Serving]:
+    with asked(looked_at["busy"]) as served:
+        yield served
+
+
+@pytest.fixture
+def daemon(tmp_path: Path) -> Iterator[Serving]:
+    """One that a test may do something to."""
+    with begun(tmp_path / "work") as served:
         yield served
 
 
@@ -57,9 +97,9 @@ def is_quick(*words: str) -> bool:
     return quick.printing(words) is not None
 
 
-def make_busy(daemon: Serving) -> None:
+def make_busy(place: Place, **choices: Any) -> None:
     """Something of everything that is shown."""
-    with daemon.session("ann") as ann, daemon.session("böb") as bob:
+    with place.session("ann", **choices) as ann, place.session("böb", **choices) as bob:
         ann.set_intent("make it grow")
         ann.start_session()
         (one,) = ann.read("a.py#one")
@@ -94,17 +134,17 @@ def make_busy(daemon: Serving) -> None:
         ("show", "sub/wörter.py#größe", "--agent", "ann"),
     ],
 )
-def test_both_ways_print_the_same(words: tuple[str, ...], daemon: Serving) -> None:
-    make_busy(daemon)
+def test_both_ways_print_the_same(words: tuple[str, ...], busy: Serving) -> None:
+    assert busy.is_served
     assert is_quick(*words)
     assert said(*words) == said(*words, **BY_FULL_PROGRAM)
 
 
-def test_a_free_repository_looks_the_same(daemon: Serving) -> None:
+def test_a_free_repository_looks_the_same(free: Serving) -> None:
     for words in (("leases",), ("status",)):
         assert is_quick(*words)
         assert said(*words) == said(*words, **BY_FULL_PROGRAM)
-    assert not daemon.log
+    assert not free.log
 
 
 @pytest.mark.parametrize(
@@ -131,8 +171,8 @@ def test_a_free_repository_looks_the_same(daemon: Serving) -> None:
         ("--store", "sqlite:x", "leases"),
     ],
 )
-def test_what_is_out_of_the_ordinary_is_left_to_the_full_program(words: tuple[str, ...], daemon: Serving) -> None:
-    assert daemon.is_served
+def test_what_is_out_of_the_ordinary_is_left_to_the_full_program(words: tuple[str, ...], free: Serving) -> None:
+    assert free.is_served
     assert not is_quick(*words)
 
 
@@ -148,20 +188,32 @@ def test_what_is_out_of_the_ordinary_is_left_to_the_full_program(words: tuple[st
     ],
 )
 def test_settings_that_say_where_to_ask_are_left_to_the_full_program(
-    name: str, text: str, *, is_left: bool, daemon: Serving
+    name: str, text: str, *, is_left: bool, free: Serving
 ) -> None:
-    (daemon.root / name).write_text(text)
-    assert is_quick("leases") is not is_left
+    settings = free.root / name
+    settings.write_text(text)
+    try:
+        assert is_quick("leases") is not is_left
+    finally:
+        settings.unlink()
 
 
 @pytest.fixture
 def left(root: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A repository that much was done in, and no daemon is any more."""
+    """A repository that much was done in, and no daemon is there."""
     monkeypatch.setenv("COMMONHOLD_DAEMON", "on")
     monkeypatch.delenv("COMMONHOLD_AGENT")
-    with serving(root) as served:
-        make_busy(served)
+    make_busy(Place(root), daemon=False)
     return root
+
+
+@pytest.fixture(scope="module")
+def ended(tmp_path_factory: pytest.TempPathFactory) -> Serving:
+    """One that a daemon has served, and serves no more."""
+    with begun(tmp_path_factory.mktemp("ended") / "work") as served:
+        make_busy(served)
+    (served.root / "pyproject.toml").write_text('[project]\nname = "x"\n')
+    return served
 
 
 @pytest.mark.parametrize("daemon_is_used", ["on", "off"])
@@ -176,16 +228,16 @@ def left(root: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     ],
 )
 def test_without_a_daemon_both_ways_print_the_same(
-    words: tuple[str, ...], daemon_is_used: str, left: Path, monkeypatch: pytest.MonkeyPatch
+    words: tuple[str, ...], daemon_is_used: str, ended: Serving, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (left / "sub").mkdir()
-    (left / "pyproject.toml").write_text('[project]\nname = "x"\n')
-    monkeypatch.setenv("COMMONHOLD_DAEMON", daemon_is_used)
-    assert is_quick(*words)
-    answer = said(*words)
-    assert answer == said(*words, **BY_FULL_PROGRAM)
-    assert b"ann" in answer[1]
-    assert not (left / ".git/commonhold/daemon.sock").exists(), "who only looks begins nothing"
+    with asked(ended):
+        monkeypatch.setenv("COMMONHOLD_DAEMON", daemon_is_used)
+        assert is_quick(*words)
+        answer = said(*words)
+        assert answer == said(*words, **BY_FULL_PROGRAM)
+        assert b"ann" in answer[1]
+    assert not ended.is_served
+    assert not (ended.state / "daemon.sock").exists(), "who only looks begins nothing"
 
 
 @pytest.mark.parametrize(
@@ -339,8 +391,8 @@ def test_news_follow_the_answer(daemon: Serving) -> None:
     assert b"bob" in complaint
 
 
-def test_an_answer_that_cannot_be_written_is_told(daemon: Serving) -> None:
-    assert daemon.is_served
+def test_an_answer_that_cannot_be_written_is_told(free: Serving) -> None:
+    assert free.is_served
     entry = "import sys; from commonhold.cli.main import run; run()"
     with Path("/dev/full").open("wb") as full:
         done = subprocess.run(

@@ -251,7 +251,7 @@ def _wait_for(process: subprocess.Popen[bytes], is_so: Callable[[], object]) -> 
 
 
 def test_a_plan_is_not_begun_twice_and_a_run_can_be_given_up(root: Path, run: Call) -> None:
-    obey(root, {"a": {"unchanged": "-"}}, seconds=30)
+    obey(root, {"a": {"unchanged": "-"}}, seconds=8)
     (root / "plan.json").write_text('[{"id": "a", "title": "a"}]', encoding="utf-8")
     first = start("run", "plan.json", "--editor", EDITOR, cwd=root)
     _wait_for(first, lambda: calls(root))

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.slow
 
 SCRIPT = Path(__file__).with_name("stress_worker.py")
 WORKERS = 8
-COMMITS = int(os.environ.get("COMMONHOLD_STRESS_COMMITS", "25"))
+COMMITS = int(os.environ.get("COMMONHOLD_STRESS_COMMITS", "8"))
 FUNCTIONS = 250
 LINES_A_FUNCTION = 12
 

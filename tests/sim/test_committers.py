@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from tests.effort import is_stress
 from tests.sim.committers import PACES, ROUGH, Story, wrongs
 from tests.sim.mutants import OF_TURNS
 
@@ -11,7 +12,7 @@ from commonhold.kernel.errors import Code, StoreError
 
 pytestmark = pytest.mark.slow
 
-SEEDS = range(15)
+SEEDS = range(15 if is_stress() else 5)
 MOST_SEEDS = 60
 FOUND_EARLY = 22
 """A seed that finds the rarest defect: tried first, for time."""

@@ -1,6 +1,6 @@
 """Thousands of seeded runs, each of which must be right at every step; and defects, each of which must be found.
 
-`make test` makes 2,000 runs, `make stress` 10,000. `COMMONHOLD_SIM_RUNS` sets another number; `COMMONHOLD_SIM_SEED`
+`make test` makes 1,000 runs, `make stress` 10,000. `COMMONHOLD_SIM_RUNS` sets another number; `COMMONHOLD_SIM_SEED`
 makes the single run of that seed and prints its story.
 """
 
@@ -29,7 +29,7 @@ from commonhold.kernel.task import TaskAdded, TaskMoved
 pytestmark = pytest.mark.slow
 
 SEED = os.environ.get("COMMONHOLD_SIM_SEED")
-RUNS = int(os.environ.get("COMMONHOLD_SIM_RUNS", "10000" if is_stress() else "2000"))
+RUNS = int(os.environ.get("COMMONHOLD_SIM_RUNS", "10000" if is_stress() else "1000"))
 PARTS = [range(part, RUNS, 20) for part in range(20)]
 FOUND_WITHIN = 1000
 OF_FILES = {

@@ -1,9 +1,13 @@
-"""The cases notice what they are there to notice: each defect makes one of them fail."""
+"""The cases notice what they are there to notice: each defect makes one of them fail.
+
+`make test` takes every third defect, `make stress` all.
+"""
 
 from collections.abc import Callable, Iterator
 from functools import partial
 
 import pytest
+from tests.effort import is_stress
 from tests.unit.merging import test_candidates, test_cases, test_conflict_markers
 from tests.unit.merging.cases import NAMES
 from tests.unit.merging.mutants import MUTANTS
@@ -26,7 +30,7 @@ def fails(check: Callable[[], None]) -> bool:
     return False
 
 
-@pytest.mark.parametrize("name", MUTANTS)
+@pytest.mark.parametrize("name", [*MUTANTS][:: 1 if is_stress() else 3])
 def test_a_defect_is_noticed(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     MUTANTS[name](monkeypatch)
     assert any(map(fails, checks()))

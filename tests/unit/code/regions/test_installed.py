@@ -32,7 +32,7 @@ def _chunk(number: int) -> Iterator[Path]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("number", range(0, _CHUNKS, 1 if is_stress() else 4))
+@pytest.mark.parametrize("number", range(0, _CHUNKS, 1 if is_stress() else 12))
 def test_every_installed_file(number: int) -> None:
     failed = [f"{path}: {why}" for path in _chunk(number) if (why := _failure(path.read_bytes()))]
     assert failed == []
