@@ -91,6 +91,18 @@ if TYPE_CHECKING:
     )
     from commonhold.kernel.keys import Key, Kind, Name, overlaps
     from commonhold.kernel.lease import Base, Conflict, Lease, Waiter, Wish
+    from commonhold.kernel.managed_session import (
+        EndCause,
+        ManagedSession,
+        ManagedSessionRecord,
+        SessionAttempt,
+        SessionMove,
+        SessionMoved,
+        SessionQueued,
+        SessionResult,
+        SessionState,
+        SessionWish,
+    )
     from commonhold.kernel.modes import Mode
     from commonhold.kernel.obligations import Debt
     from commonhold.kernel.partial_work import PartialWork, UnfinishedChange
@@ -123,6 +135,8 @@ if TYPE_CHECKING:
     from commonhold.landing.commands import EntryStep
     from commonhold.runs.answers import ItemView, RunAnswer, RunView
     from commonhold.runs.commands import Post
+    from commonhold.sessions.answers import ManagedSessionAnswer, ManagedSessionView
+    from commonhold.sessions.commands import SessionAction, SessionReport
     from commonhold.tasks.answers import TaskAction, TaskAnswer, TaskView
     from commonhold.tasks.board import Collision, Condition
     from commonhold.tasks.commands import Collisions, Waiting
@@ -153,6 +167,7 @@ __all__ = [
     "DebtWaived",
     "Edit",
     "EditCandidate",
+    "EndCause",
     "Entry",
     "EntryAdded",
     "EntryAnswer",
@@ -190,6 +205,10 @@ __all__ = [
     "Leaving",
     "LockPlan",
     "Locking",
+    "ManagedSession",
+    "ManagedSessionAnswer",
+    "ManagedSessionRecord",
+    "ManagedSessionView",
     "Merge",
     "MergedRegion",
     "Mode",
@@ -235,6 +254,15 @@ __all__ = [
     "RunStarted",
     "RunState",
     "RunView",
+    "SessionAction",
+    "SessionAttempt",
+    "SessionMove",
+    "SessionMoved",
+    "SessionQueued",
+    "SessionReport",
+    "SessionResult",
+    "SessionState",
+    "SessionWish",
     "Spent",
     "StateReset",
     "Status",
@@ -298,6 +326,8 @@ _HOMES = {
     " WorkLeft WorkReviewed",
     "commonhold.kernel.keys": "Key Kind Name overlaps",
     "commonhold.kernel.lease": "Base Conflict Lease Waiter Wish",
+    "commonhold.kernel.managed_session": "EndCause ManagedSession ManagedSessionRecord SessionAttempt SessionMove"
+    " SessionMoved SessionQueued SessionResult SessionState SessionWish",
     "commonhold.kernel.modes": "Mode",
     "commonhold.kernel.partial_work": "UnfinishedChange PartialWork",
     "commonhold.kernel.refusals": "Refusal",
@@ -311,6 +341,8 @@ _HOMES = {
     "commonhold.landing.commands": "EntryStep",
     "commonhold.runs.answers": "ItemView RunAnswer RunView",
     "commonhold.runs.commands": "Post",
+    "commonhold.sessions.answers": "ManagedSessionAnswer ManagedSessionView",
+    "commonhold.sessions.commands": "SessionAction SessionReport",
     "commonhold.tasks.board": "Collision Condition",
     "commonhold.tasks.commands": "Collisions Waiting",
 }

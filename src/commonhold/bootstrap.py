@@ -113,6 +113,7 @@ def compose(
             partial(_find_notes, repository, settings),
             partial(_search_notes, repository, settings),
             partial(_revisions, repository),
+            f"{socket.gethostname()}:{repository.state_folder}",
         ),
         at_step=at_step,
     )

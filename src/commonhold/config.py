@@ -45,6 +45,8 @@ _LIMITS: Final[dict[str, tuple[float, float]]] = {
     "retention_days": (0.0, 36_500),
     "patience_seconds": (0.001, MAX_TTL_SECONDS),
     "idle_seconds": (0.001, MAX_TTL_SECONDS),
+    "max_sessions": (0, 1000),
+    "max_reviews": (1, 100_000),
 }
 
 
@@ -93,7 +95,9 @@ class Settings:
     from writing files that others hold, or only watched, or neither. `when_down`: whether they run while no daemon
     answers. `release`: whether the regions that an agent edited stay leased to it to the end of its turn, or of each
     edit; at most `idle_seconds` after its last sign of life. `offer_tasks`: whether an agent that has worked on a task
-    is offered the next one when its turn ends. `log`: the level of the daemon's log.
+    is offered the next one when its turn ends. `log`: the level of the daemon's log. `max_sessions`: how many managed
+    sessions run at once; `max_reviews`: how many may await review before no more are begun; `workspaces`: the folder of
+    their workspaces, which a user chooses (COMMONHOLD_WORKSPACES), no repository does.
     """
 
     ttl_seconds: float = DEFAULT_TTL_SECONDS
@@ -119,6 +123,9 @@ class Settings:
     idle_seconds: float = IDLE_SECONDS
     offer_tasks: bool = False
     log: str = LogLevel.INFO.value
+    max_sessions: int = 4
+    max_reviews: int = 20
+    workspaces: str = ""
 
     def options(self, host: str = "") -> Options:
         """Return the part that the use cases need, on the machine named `host`."""
@@ -178,9 +185,9 @@ def _named_in(path: Path) -> Iterator[str]:
 
 
 def _from_environment() -> dict[str, object]:
-    """Return the settings in variables: COMMONHOLD_STORE, _NAMESPACE, _DURABILITY, _TYPES, _TESTS, _LOG, _DAEMON."""
+    """Return the settings in variables, named COMMONHOLD_STORE, COMMONHOLD_DAEMON and so on."""
     chosen: dict[str, object] = {}
-    for name in ("store", "namespace", "durability", "types", "tests", "log"):
+    for name in ("store", "namespace", "durability", "types", "tests", "log", "workspaces"):
         if text := os.environ.get(f"COMMONHOLD_{name.upper()}"):
             chosen[name] = text
     if word := os.environ.get("COMMONHOLD_DAEMON"):
@@ -249,6 +256,8 @@ def _settings(path: Path, table: object) -> Settings:
     for name, value in table.items():
         _CHECKS.get(name, _check_number)(path, name, value)
     _check_server(path, table.get("store", ""))
+    if table.get("workspaces"):
+        raise _invalid(path, "workspaces is a folder of this machine; set COMMONHOLD_WORKSPACES")
     if table.get("tests"):
         raise _invalid(path, "tests is a command, which is for the user to choose; set COMMONHOLD_TESTS")
     return Settings(**table)
@@ -323,7 +332,7 @@ def _check_number(path: Path, name: str, value: object) -> None:
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     if not is_number or not low <= value <= high:  # type: ignore[operator]
         raise _invalid(path, f"{name} = {value!r} is not a number from {low:,.15g} to {high:,.15g}")
-    if name == "max_file_bytes" and not isinstance(value, int):
+    if name.startswith("max_") and not isinstance(value, int):
         raise _invalid(path, f"{name} = {value!r} is not a whole number")
 
 
@@ -355,6 +364,7 @@ _CHECKS: Final[dict[str, Callable[[Path, str, object], object]]] = {
     "when_down": partial(_check_word, words=WhenDown),
     "release": partial(_check_word, words=Release),
     "offer_tasks": _check_choice,
+    "workspaces": _check_text,
     "log": partial(_check_word, words=LogLevel),
 }
 

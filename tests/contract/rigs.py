@@ -7,6 +7,7 @@ from commonhold.kernel.ports import Registry
 from commonhold.landing.queue import EntryQueue
 from commonhold.leases.registry import TableRegistry
 from commonhold.runs.queue import RunQueue
+from commonhold.sessions.queue import SessionQueue
 from commonhold.stores.memory.store import MemoryStore
 from commonhold.stores.postgres import open_postgres
 from commonhold.stores.postgres.tables import PostgresTables
@@ -34,6 +35,9 @@ class MemoryRig:
 
     def entries(self) -> EntryQueue:
         return EntryQueue(self.store, self.clock)
+
+    def managed_sessions(self) -> SessionQueue:
+        return SessionQueue(self.store, self.clock)
 
     def advance(self, seconds: float) -> None:
         self.clock.advance(seconds)
@@ -65,6 +69,10 @@ class SqliteRig:
     def entries(self) -> EntryQueue:
         self.stores.append(SqliteStore(self.folder, synchronous="OFF"))
         return EntryQueue(self.stores[-1], self.clock)
+
+    def managed_sessions(self) -> SessionQueue:
+        self.stores.append(SqliteStore(self.folder, synchronous="OFF"))
+        return SessionQueue(self.stores[-1], self.clock)
 
     def advance(self, seconds: float) -> None:
         self.clock.advance(seconds)
@@ -128,6 +136,10 @@ class PostgresTaskRig:
     def registry(self) -> TableRegistry:
         self.tables.append(open_postgres(self.url, self.namespace, skew=lambda: self.skew))
         return TableRegistry(self.tables[-1], self.tables[-1])
+
+    def managed_sessions(self) -> SessionQueue:
+        self.tables.append(open_postgres(self.url, self.namespace, skew=lambda: self.skew))
+        return SessionQueue(self.tables[-1], self.tables[-1])
 
     def advance(self, seconds: float) -> None:
         self.skew += seconds

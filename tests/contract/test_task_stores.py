@@ -12,6 +12,7 @@ from tests.services.postgres_server import Database
 from commonhold.landing.queue import EntryQueue
 from commonhold.leases.registry import TableRegistry
 from commonhold.runs.queue import RunQueue
+from commonhold.sessions.queue import SessionQueue
 from commonhold.stores.sqlite.mirror import MirroredStore
 from commonhold.tasks.queue import TaskQueue
 from commonhold.testing import FakeClock
@@ -37,6 +38,9 @@ class MirroredRig:
 
     def registry(self) -> TableRegistry:
         return TableRegistry(self.store, self.clock)
+
+    def managed_sessions(self) -> SessionQueue:
+        return SessionQueue(self.store, self.clock)
 
     def advance(self, seconds: float) -> None:
         self.clock.advance(seconds)

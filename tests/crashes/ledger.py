@@ -53,6 +53,7 @@ def tables(session: SqliteSession) -> Mapping[str, Mapping[Any, Any]]:
         "debts": {debt.place: debt for debt in session.debts()},
         "commits": _commits(session),
         "tasks": {record.id: record for record in session.tasks()},
+        "managed_sessions": {record.id: record for record in session.managed_sessions()},
         "runs": {record.id: record for record in session.runs()},
         "run_items": {
             (item.run_id, item.task_id): item for run in session.runs() for item in session.run_items(run.id)

@@ -228,8 +228,10 @@ NOT_PASTED = (
     *("task done", "task fail", "task refuse", "task cancel", "task reopen", "task unchanged"),
     *("run --resume", "run show", "run cancel", "--editor claude"),
     *("queue run", "queue watch", "queue show", "queue remove", "feature --task"),
+    *(f"session {each} s12" for each in ("review", "show", "pause", "resume", "cancel", "discard", "retry", "diff")),
+    *("session logs", "session approve", "session start"),
 )
-"""Examples that go on, or need a program, a host, a fence, a run or a task's state which no preparation can know."""
+"""Examples that go on, or need a program, a host, a fence, a run, a session or a state that no preparation can know."""
 LEASE = "lease-b57a98944c10b25e"
 SHELL = frozenset("|<>&;$`")
 """What a shell alone understands."""

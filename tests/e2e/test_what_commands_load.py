@@ -84,6 +84,7 @@ WORKING = {
         "plan",
         "serve",
         "run",
+        "session",
         "task",
     ),
 }

@@ -23,6 +23,7 @@ from commonhold.kernel.events import (
     StateReset,
     WaiterLeft,
 )
+from commonhold.kernel.managed_session import SessionMoved, SessionQueued
 from commonhold.kernel.run import ItemMoved, RunMoved, RunPlanned, RunStarted
 from commonhold.kernel.task import TaskAdded, TaskMoved
 
@@ -35,8 +36,9 @@ FOUND_WITHIN = 1000
 OF_FILES = {
     *(Committed, CommitRefused, CommitUndone, DebtWaived, StateReset),
     *(TaskAdded, TaskMoved, RunStarted, RunPlanned, RunMoved, ItemMoved, EntryAdded, EntryMoved),
+    *(SessionQueued, SessionMoved),
 }
-"""What the agents here, who have no files, tasks, runs or branches, and lose no state, never do."""
+"""What the agents here, who have no files, tasks, runs, branches or managed sessions, and lose no state, never do."""
 
 
 @pytest.mark.timeout(600 + RUNS // 10)

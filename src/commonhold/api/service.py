@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from commonhold.commits.plan_sources import Plans
     from commonhold.commits.use_cases import Parts
     from commonhold.commits.write_use_cases import Writing
+    from commonhold.sessions.service import ManagedSessions
     from commonhold.views.looking import Views
 
 T = TypeVar("T")
@@ -64,6 +65,11 @@ class Service:
         from commonhold.views.looking import Views  # noqa: PLC0415
 
         return Views(self._uses.place, self._uses.queries)
+
+    @property
+    def session_queue(self) -> ManagedSessions:
+        """Return the managed sessions: for the process that starts their supervisors."""
+        return self._uses.managed_sessions
 
     @property
     def root(self) -> str:
@@ -488,6 +494,67 @@ class Service:
         InputError `ENTRY_UNKNOWN`, `REVISION_UNKNOWN`.
         """
         return self._uses.entries.list(ids, onto, is_all=all_states)
+
+    @Operation(once=True, command="session start", route="POST /sessions", scope=Scope.ADMIN)
+    def start_managed_session(
+        self,
+        task: str,
+        *,
+        agent: str,
+        request_id: str | None = None,
+        **more: Unpack[terms.SessionOptions],
+    ) -> terms.ManagedSessionAnswer:
+        """Queue an agent on a task: the daemon runs it in a workspace of its own, on a branch `agent/ID`.
+
+        `agent` is the name of a known agent, or a line of shell with `{prompt_file}` and `{workspace}`. It runs with
+        the rights of the daemon's user; for `more` see SessionOptions. Raises InputError
+        `SESSION_INVALID`, `REVISION_UNKNOWN`, `REPOSITORY_PLAIN`.
+        """
+        return self._uses.managed_sessions.start(self.holder, task, agent, more, request_id)
+
+    @Operation(reads=True, command="session list", route="GET /sessions")
+    def managed_sessions(self, *ids: str, all_states: bool = False) -> terms.ManagedSessionAnswer:
+        """Return the managed sessions that have not ended, or those with these ids; `all_states`: all.
+
+        Raises InputError `SESSION_UNKNOWN`.
+        """
+        return self._uses.managed_sessions.list(ids, is_all=all_states)
+
+    @Operation(once=True, command="session cancel", route="POST /sessions/{session}/change", scope=Scope.REVIEWER)
+    def change_managed_session(
+        self,
+        session: str,
+        action: terms.SessionAction,
+        *,
+        note: str = "",
+        attempt: int | None = None,
+        task: str = "",
+        commit: str = "",
+        request_id: str | None = None,
+    ) -> terms.ManagedSessionAnswer:
+        """Pause, resume, cancel, retry, approve or discard a managed session; see SessionAction.
+
+        CANCEL and DISCARD need a `note` with the reason. With `attempt` the call applies to that attempt only. `task`
+        replaces the text for a retry. APPROVE records that the work was merged, as `commit`: it merges nothing itself.
+        Refused: `SESSION_CHANGED`, if its state does not allow it. Raises InputError `SESSION_UNKNOWN`.
+        """
+        return self._uses.managed_sessions.change(self.holder, session, action, note, attempt, task, commit, request_id)
+
+    @Operation(once=True, route="POST /sessions/{session}/report", scope=Scope.ADMIN)
+    def report_managed_session(
+        self,
+        session: str,
+        report: terms.SessionReport,
+        *,
+        attempt: int,
+        fence: int,
+        request_id: str | None = None,
+    ) -> terms.ManagedSessionAnswer:
+        """End a turn of a managed session, for its supervisor: paused, finished, failed or cancelled.
+
+        Refused: `SESSION_TAKEN`, for a supervisor whose lease was lost. Raises InputError `SESSION_UNKNOWN`.
+        """
+        return self._uses.managed_sessions.report(self.holder, session, report, attempt, fence, request_id)
 
     def _ttl(self, seconds: float | None) -> float:
         return self._uses.options.ttl_seconds if seconds is None else seconds

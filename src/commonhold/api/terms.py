@@ -45,6 +45,10 @@ if TYPE_CHECKING:
     from commonhold.leases.acquire_options import AcquireOptions as AcquireOptions
     from commonhold.runs.answers import RunAnswer as RunAnswer
     from commonhold.runs.commands import Post as Post
+    from commonhold.sessions.answers import ManagedSessionAnswer as ManagedSessionAnswer
+    from commonhold.sessions.commands import SessionAction as SessionAction
+    from commonhold.sessions.commands import SessionReport as SessionReport
+    from commonhold.sessions.options import SessionOptions as SessionOptions
     from commonhold.tasks.answers import TaskAction as TaskAction
     from commonhold.tasks.answers import TaskAnswer as TaskAnswer
     from commonhold.tasks.commands import Collisions as Collisions
@@ -72,6 +76,9 @@ _HOMES: Final = {
     "commonhold.leases.acquire_options": "AcquireOptions",
     "commonhold.runs.answers": "RunAnswer",
     "commonhold.runs.commands": "Post",
+    "commonhold.sessions.answers": "ManagedSessionAnswer",
+    "commonhold.sessions.commands": "SessionAction SessionReport",
+    "commonhold.sessions.options": "SessionOptions",
     "commonhold.tasks.answers": "TaskAction TaskAnswer",
     "commonhold.tasks.commands": "Collisions",
     "commonhold.views.overview": "Overview",

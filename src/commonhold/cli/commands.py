@@ -33,6 +33,7 @@ GROUPS: Final[Mapping[str, Mapping[str, str]]] = {
         "plan": "Show which tasks of a plan overlap, and in what order several agents finish it soonest.",
         "task": "Share the tasks of a plan among sessions: add, import, list, claim and end them.",
         "run": "Carry out a plan with several editors: start, resume, list, show and cancel runs.",
+        "session": "Run agents on tasks, each in a git worktree of its own: start, watch, review and merge.",
         "claim": "Claim a task through a git remote, without a server; list, keep, end and log claims.",
     },
     "Read and change code": {

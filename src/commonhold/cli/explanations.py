@@ -95,6 +95,11 @@ ERRORS: Final[Mapping[Code, Explanation]] = {
         "The plan is not YAML or JSON of the right form, or a task in it makes no sense.",
         "Fix the field that the message names; docs/tasks.md shows the form.",
     ),
+    Code.SESSION_UNKNOWN: E("There is no managed session of that name.", "`commonhold session list --all` shows all."),
+    Code.SESSION_INVALID: E(
+        "The managed session cannot be started, or has no work to look at.",
+        "Change the call as the message says; `commonhold session start --help` has examples.",
+    ),
     Code.RUN_UNKNOWN: E("There is no run of that name.", "`commonhold run list --all` shows every run."),
     Code.ENTRY_UNKNOWN: E(
         "The merge queue has no entry of that name.", "`commonhold queue list --all` shows every entry."
@@ -337,6 +342,14 @@ REFUSALS: Final[Mapping[Refusal, Explanation]] = {
     Refusal.RUN_CHANGED: E(
         "The run, or the work item, is not in the state that the call was made for.",
         "Look at it: `commonhold run show RUN`.",
+    ),
+    Refusal.SESSION_TAKEN: E(
+        "The report came from a supervisor whose lease had ended: another attempt has begun, or the session has ended.",
+        "Look at it: `commonhold session show SESSION`.",
+    ),
+    Refusal.SESSION_CHANGED: E(
+        "The managed session is not in a state in which this can be done.",
+        "Look at it: `commonhold session show SESSION`.",
     ),
     Refusal.RUN_ENDED: E(
         "The run has ended, so nothing in it can be done any more.",

@@ -7,7 +7,7 @@ from typing import Any, Final, TypedDict, Unpack
 import click
 
 from commonhold.api.wire import event_shapes
-from commonhold.cli import queue_words, run_words
+from commonhold.cli import queue_words, run_words, session_words
 from commonhold.cli.command import Command
 from commonhold.cli.common_options import Given, common
 from commonhold.cli.describe import innermost, quoted, short, stamp, who
@@ -39,6 +39,7 @@ from commonhold.kernel.events import (
     lease_id_of,
 )
 from commonhold.kernel.lease import Lease, Waiter
+from commonhold.kernel.managed_session import SessionMoved, SessionQueued
 from commonhold.kernel.run import ItemMoved, RunMoved, RunPlanned, RunStarted
 from commonhold.kernel.task import Move, TaskAdded, TaskMoved
 from commonhold.kernel.write_slots import shown_key
@@ -218,6 +219,8 @@ _STORIES: Final[Mapping[type[Event], Callable[[Any], str]]] = {
     ItemMoved: run_words.item_moved,
     EntryAdded: queue_words.added,
     EntryMoved: queue_words.moved,
+    SessionQueued: session_words.queued,
+    SessionMoved: session_words.moved,
 }
 _MORE: Final[Mapping[type[Event], Callable[[Any], str]]] = {
     LeaseBroken: lambda event: f" by {who(event.by)}{quoted(event.reason)}",

@@ -43,6 +43,10 @@ MEANINGS: Final = {
     "idle_seconds": "How long it stays leased, at most, after the agent's last sign of life.",
     "offer_tasks": "Whether Claude Code or Codex, when its turn ends, is offered the best free task, once, if it has "
     "claimed a task before, holds none now, and owes nothing.",
+    "max_sessions": "How many managed sessions run at once. 0: none is begun.",
+    "max_reviews": "How many managed sessions may await review before no more are begun.",
+    "workspaces": "The folder of the workspaces of managed sessions; empty: `~/.local/state/commonhold/workspaces`. A "
+    "user chooses it, by `COMMONHOLD_WORKSPACES`; no repository does.",
     "log": "The least severe records in the daemon's log: `debug`, `info`, `warning` or `error`. The daemon reads it "
     "when it starts. `COMMONHOLD_LOG` also makes commands log to standard error.",
 }

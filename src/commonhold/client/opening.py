@@ -1,6 +1,7 @@
 """From a path to a session: find the repository, read its settings, find or start its daemon."""
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import TypedDict, Unpack
 
 import commonhold
@@ -13,7 +14,7 @@ from commonhold.config import is_masked, load_settings
 from commonhold.kernel import texts
 from commonhold.machine.system import process_umask
 from commonhold.workspace import daemon_files
-from commonhold.workspace.repository import find_repository
+from commonhold.workspace.repository import Repository, find_repository
 
 FindChannel = Callable[[str, str | None], tuple[str, Channel]]
 """Returns the root of the repository around a path, and a channel to its service for an agent, or for none."""
@@ -47,23 +48,39 @@ def open_session(
     return Commonhold(channel, root=root, agent=agent, resolvers=Resolvers(resolvers or {}))
 
 
+def open_beside_daemon(path: str, agent: str) -> Commonhold:
+    """Return a session that uses the daemon while one runs, and starts none.
+
+    It is for processes that end all that they have started: a daemon must not be among that.
+    """
+    root, channel = _channel(path, agent, {"daemon": True}, None)
+    return Commonhold(channel, root=root, agent=agent, resolvers=Resolvers({}))
+
+
 def find_channel(path: str, agent: str | None, choices: Choices) -> tuple[str, Channel]:
     """Return the root of the repository around `path`, and the channel to its service."""
+
+    # Loaded here, as below: if a daemon answers, nothing in this process does its work.
+    def start(repository: Repository) -> None:
+        from commonhold.client import daemon  # noqa: PLC0415
+
+        daemon.start(repository)
+
+    return _channel(path, agent, choices, start)
+
+
+def _channel(
+    path: str, agent: str | None, choices: Choices, start: Callable[[Repository], None] | None
+) -> tuple[str, Channel]:
     if agent is not None:
         texts.check_holder(agent)
     repository = find_repository(path)
     settings = load_settings(repository.root, **choices)
 
     def direct() -> Service:
-        # Loaded here, as below: if a daemon answers, nothing in this process does its work.
         from commonhold.bootstrap import compose  # noqa: PLC0415
 
         return compose(repository, settings, agent=agent)
-
-    def start() -> None:
-        from commonhold.client import daemon  # noqa: PLC0415
-
-        daemon.start(repository)
 
     if not settings.daemon:
         return repository.root, Direct(direct())
@@ -71,4 +88,5 @@ def find_channel(path: str, agent: str | None, choices: Choices) -> tuple[str, C
     hello = calls.Hello(calls.PROTOCOL, commonhold.__version__, repository.root, agent, process_umask(), *elsewhere)
     daemon = Daemon(lambda: daemon_files.address(repository.state_folder), hello, repository.state.use)
     # If leases are kept in another store, a daemon makes nothing faster: it is used if it is running, for hooks.
-    return repository.root, FallbackTransport(daemon, direct, None if settings.store or is_masked() else start)
+    starts = None if start is None or settings.store or is_masked() else partial(start, repository)
+    return repository.root, FallbackTransport(daemon, direct, starts)

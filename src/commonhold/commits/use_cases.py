@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from commonhold.kernel.ports import Revisions
     from commonhold.landing.service import Entries
     from commonhold.runs.service import Runs
+    from commonhold.sessions.service import ManagedSessions
     from commonhold.tasks.service import Tasks
 
 
@@ -43,7 +44,7 @@ class Surroundings:
     Commits take `turns`; `plans_of` returns the maker of their plans. With `deferred_changes`, changes that are already
     written do not wait until all files are read: they are examined later. `find_notes` looks for the notes that a
     refusal quotes, `search_notes` for those that have some words. In a git repository, `revisions` returns the answers
-    about commits.
+    about commits. `sessions_at` names the machine and the state folder, where managed sessions run.
     """
 
     registry: Registry | None = None
@@ -56,6 +57,7 @@ class Surroundings:
     find_notes: FindNotes | None = None
     search_notes: SearchNotes = lambda _: ()
     revisions: Callable[[], Revisions | None] = lambda: None
+    sessions_at: str = ""
 
 
 class Parts(TypedDict, total=False):
@@ -97,6 +99,7 @@ class UseCases:
         self._tasks: Tasks | None = None
         self._runs: Runs | None = None
         self._entries: Entries | None = None
+        self._managed: ManagedSessions | None = None
         self.maintenance = Maintenance(self.place, options.retention_seconds)
 
     @property
@@ -126,6 +129,16 @@ class UseCases:
 
             self._entries = Entries(self.place, self.surroundings.revisions())
         return self._entries
+
+    @property
+    def managed_sessions(self) -> ManagedSessions:
+        """The managed sessions, loaded with the first call that concerns one."""
+        if self._managed is None:
+            from commonhold.sessions.service import ManagedSessions  # noqa: PLC0415 - most sessions manage none
+
+            around = self.surroundings
+            self._managed = ManagedSessions(self.place, self.ids, around.revisions(), around.sessions_at)
+        return self._managed
 
     def _tree(self, place: str) -> RegionReader | None:
         """Return a reader of a working tree: if machines share the leases, of this one only."""

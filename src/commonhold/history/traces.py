@@ -1,10 +1,10 @@
 """PURE: the log as OpenTelemetry traces, in the JSON form of the OpenTelemetry protocol (OTLP/JSON).
 
-A span is a run, an item of a run, an attempt at a task, an entry of a merge queue, a lease, a wait for one, or a
-commit; refusals are spans without length. A commit under a lease is a child of that lease, and a lease that is a claim
-is one of the task's attempt; a wait stands beside its lease in the same trace. An item is a child of its run, and an
-attempt by its session is one of the item. Ids are hashes of the numbers and ids in the log, so that the same log gives
-the same spans.
+A span is a run, an item of a run, an attempt at a task, an entry of a merge queue, a managed session, a lease, a wait
+for one, or a commit; refusals are spans without length. A commit under a lease is a child of that lease, and a lease
+that is a claim is one of the task's attempt; a wait stands beside its lease in the same trace. An item is a child of
+its run, and an attempt by its session is one of the item. Ids are hashes of the numbers and ids in the log, so that the
+same log gives the same spans.
 """
 
 import hashlib
@@ -28,6 +28,8 @@ from commonhold.kernel.events import (
     WaiterLeft,
     lease_id_of,
 )
+from commonhold.kernel.managed_session import FINAL as FINAL_SESSION
+from commonhold.kernel.managed_session import SESSION_TRANSITIONS, SessionMove, SessionMoved, SessionQueued
 from commonhold.kernel.run import (
     ITEM_TRANSITIONS,
     ItemMoved,
@@ -53,6 +55,7 @@ _ITEM_ENDS: Final = frozenset(
     if after in (ItemState.ACCEPTED, ItemState.FAILED, ItemState.CANCELLED)
 )
 _ENTRY_ENDS: Final = frozenset(move for (_, move), after in ENTRY_TRANSITIONS.items() if after in FINAL)
+_SESSION_ENDS: Final = frozenset(move for (_, move), after in SESSION_TRANSITIONS.items() if after in FINAL_SESSION)
 _FAILED: Final = (LeaseExpired, LeaseBroken, LeaseDenied, CommitRefused, WaiterLeft)
 
 
@@ -82,13 +85,14 @@ class _Spans:
         self._run_moves: dict[str, list[Recorded]] = {}
         self._run_of: dict[tuple[str, str], str] = {}
         """The run for which a session attempts a task, by task and session."""
-        self._entry_moves: dict[str, list[Recorded]] = {}
+        self._moves: dict[str, list[Recorded]] = {}
+        """The moves of entries and managed sessions, by the name of their span."""
         for each in events:
             match each.event:
-                case EntryAdded(entry=entry):
-                    self._entry_moves[entry.id] = []
-                case EntryMoved(entry_id=entry_id) if entry_id in self._entry_moves:
-                    self._entry_moves[entry_id].append(each)
+                case EntryAdded() | SessionQueued():
+                    self._moves[_moving(each.event)] = []
+                case EntryMoved() | SessionMoved() if _moving(each.event) in self._moves:
+                    self._moves[_moving(each.event)].append(each)
                 case ItemMoved() as step:
                     self._steps.setdefault((step.run_id, step.task_id), []).append(each)
                     if step.session:
@@ -124,10 +128,11 @@ class _Spans:
                     yield self._span(
                         each, _run_end(moves), f"run {run.id}", f"run:{run.id}", f"run:{run.id}", moments=moves
                     )
-                case EntryAdded(entry=entry):
-                    moves, own = self._entry_moves[entry.id], f"entry:{entry.id}"
-                    end = moves[-1] if moves and _is_entry_end(moves[-1]) else None
-                    yield self._span(each, end, f"entry {entry.id}", own, own, moments=moves)
+                case EntryAdded() | SessionQueued():
+                    own = _moving(event)
+                    moves = self._moves[own]
+                    end = moves[-1] if moves and _is_last_move(moves[-1].event) else None
+                    yield self._span(each, end, own.replace(":", " "), own, own, moments=moves)
                 case ItemMoved() if (steps := self._steps[event.run_id, event.task_id])[0] is each:
                     root, own = f"run:{event.run_id}", f"item:{event.run_id}:{event.task_id}"
                     parent = root if event.run_id in self._run_moves else ""
@@ -233,8 +238,23 @@ def _is_item_end(step: Recorded) -> bool:
     return isinstance(step.event, ItemMoved) and step.event.step in _ITEM_ENDS
 
 
-def _is_entry_end(move: Recorded) -> bool:
-    return isinstance(move.event, EntryMoved) and move.event.move in _ENTRY_ENDS
+def _moving(event: EntryAdded | EntryMoved | SessionQueued | SessionMoved) -> str:
+    """Return the name of the span of an entry or a managed session."""
+    match event:
+        case EntryAdded(entry=entry):
+            return f"entry:{entry.id}"
+        case EntryMoved(entry_id=entry_id):
+            return f"entry:{entry_id}"
+        case SessionQueued(session=session):
+            return f"session:{session.id}"
+        case SessionMoved(session_id=session_id):
+            return f"session:{session_id}"
+
+
+def _is_last_move(event: Event) -> bool:
+    return (isinstance(event, EntryMoved) and event.move in _ENTRY_ENDS) or (
+        isinstance(event, SessionMoved) and event.move in _SESSION_ENDS
+    )
 
 
 def _is_failed(event: Event) -> bool:
@@ -244,7 +264,7 @@ def _is_failed(event: Event) -> bool:
             return True
         case ItemMoved(step=ItemStep.EXHAUST | ItemStep.CANCEL):
             return True
-        case TaskMoved(move=Move.EXHAUST) | EntryMoved(move=EntryMove.REFUSE):
+        case TaskMoved(move=Move.EXHAUST) | EntryMoved(move=EntryMove.REFUSE) | SessionMoved(move=SessionMove.FAIL):
             return True
         case _:
             return isinstance(event, _FAILED)

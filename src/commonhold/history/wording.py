@@ -31,6 +31,7 @@ from commonhold.kernel.events import (
     holder_of,
 )
 from commonhold.kernel.keys import canonical, contains
+from commonhold.kernel.managed_session import SessionMove, SessionMoved, SessionQueued
 from commonhold.kernel.run import ItemMoved, ItemStep, RunMove, RunMoved, RunPlanned, RunStarted
 from commonhold.kernel.task import Move, TaskAdded, TaskMoved
 from commonhold.kernel.texts import duration, listed, quoted, short_name
@@ -181,6 +182,19 @@ _ENTRY_MOVED: Final = {
     EntryMove.REFUSE: "returned to its author the entry",
     EntryMove.REMOVE: "removed the entry",
 }
+_SESSION_MOVED: Final = {
+    SessionMove.CLAIM: "began to run the session {session}",
+    SessionMove.ASK: "asked to {wish} the session {session}",
+    SessionMove.PAUSE: "paused the session {session}",
+    SessionMove.RESUME: "resumed the session {session}",
+    SessionMove.FINISH: "finished the session {session}, which awaits review",
+    SessionMove.LOSE: "lost the session {session}, which is queued again",
+    SessionMove.FAIL: "recorded that the session {session} failed",
+    SessionMove.CANCEL: "cancelled the session {session}",
+    SessionMove.APPROVE: "approved the session {session}",
+    SessionMove.DISCARD: "discarded the work of the session {session}",
+    SessionMove.RETRY: "queued the session {session} once more",
+}
 _STEPPED: Final = {
     ItemStep.TAKE: "gave {task} to {session}",
     ItemStep.PROPOSE: "kept the candidate for {task}",
@@ -206,6 +220,11 @@ def _planned(event: RunPlanned, _: Ledger) -> str:
 
 def _entered(event: EntryAdded, _: Ledger) -> str:
     return f"added {event.entry.branch} to the merge queue of {event.entry.onto}, as {event.entry.id}"
+
+
+def _session_moved(event: SessionMoved, _: Ledger) -> str:
+    wish = event.wish.value if event.wish else "end"
+    return f"{_SESSION_MOVED[event.move].format(session=event.session_id, wish=wish)} (attempt {event.attempt})"
 
 
 def _stepped(event: ItemMoved, _: Ledger) -> str:
@@ -242,4 +261,6 @@ _WORDS: Final[Mapping[type[Event], Callable[[Any, Ledger], str]]] = {
     ItemMoved: _stepped,
     EntryAdded: _entered,
     EntryMoved: lambda event, _: f"{_ENTRY_MOVED[event.move]} {event.entry_id}",
+    SessionQueued: lambda event, _: f"started the session {event.session.id}: {quoted(event.session.title)}",
+    SessionMoved: _session_moved,
 }

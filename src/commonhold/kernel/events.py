@@ -7,6 +7,7 @@ from typing import Final
 from commonhold.kernel.clock import Deadline
 from commonhold.kernel.entry import EntryAdded, EntryMoved
 from commonhold.kernel.lease import Base, Conflict, Lease, Waiter, Wish
+from commonhold.kernel.managed_session import SessionMoved, SessionQueued
 from commonhold.kernel.modes import Mode
 from commonhold.kernel.obligations import Debt
 from commonhold.kernel.partial_work import UnfinishedChange
@@ -294,6 +295,8 @@ Event = (
     | ItemMoved
     | EntryAdded
     | EntryMoved
+    | SessionQueued
+    | SessionMoved
 )
 
 KINDS: Final[dict[str, type[Event]]] = {
@@ -325,6 +328,8 @@ KINDS: Final[dict[str, type[Event]]] = {
     "item_moved": ItemMoved,
     "entry_added": EntryAdded,
     "entry_moved": EntryMoved,
+    "session_queued": SessionQueued,
+    "session_moved": SessionMoved,
 }
 KIND_OF: Final = {cls: kind for kind, cls in KINDS.items()}
 

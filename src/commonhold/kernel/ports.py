@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from commonhold.kernel.keys import Key, Spec
     from commonhold.kernel.lease import Lease, Waiter
     from commonhold.kernel.lease_table import LeaseTable
+    from commonhold.kernel.managed_session import ManagedSessionRecord
     from commonhold.kernel.obligations import Debt
     from commonhold.kernel.outcomes import Outcome
     from commonhold.kernel.partial_work import PartialWork
@@ -200,7 +201,7 @@ class LeaseTables(Protocol):
 
 
 class TaskReader(LeaseReader, Protocol):
-    """One consistent view of tasks, runs, entries of the merge queue, and leases."""
+    """One consistent view of tasks, runs, entries of the merge queue, managed sessions, and leases."""
 
     def tasks(self) -> tuple[TaskRecord, ...]:
         """Return all tasks, in the order in which they were added."""
@@ -234,13 +235,25 @@ class TaskReader(LeaseReader, Protocol):
         """Return the entries that are not final, and those whose id or commit is one of `names`, in that order."""
         ...
 
+    def managed_sessions(self) -> tuple[ManagedSessionRecord, ...]:
+        """Return all managed sessions, in the order in which they were started."""
+        ...
+
+    def managed_sessions_in_question(self, ids: Sequence[str]) -> tuple[ManagedSessionRecord, ...]:
+        """Return all managed sessions that are not final, and those with one of these ids, in order."""
+        ...
+
+    def tenants_served(self) -> Mapping[str, int]:
+        """Return the sequence of the last claim of a managed session, by tenant."""
+        ...
+
 
 class TaskWriter(TaskReader, LeaseWriter, Protocol):
-    """A transaction on tasks, runs, entries of the merge queue, and leases."""
+    """A transaction on tasks, runs, entries of the merge queue, managed sessions, and leases."""
 
 
 class TaskTables(LeaseTables, Protocol):
-    """Storage of leases, of the tasks that are claimed by them, of runs, and of the merge queue."""
+    """Storage of leases, of the tasks that are claimed by them, of runs, the merge queue, and managed sessions."""
 
     def read(self) -> AbstractContextManager[TaskReader]:
         """Return one consistent view."""

@@ -27,6 +27,13 @@ from commonhold.kernel.events import (
     WorkReviewed,
 )
 from commonhold.kernel.lease import Lease, Waiter
+from commonhold.kernel.managed_session import (
+    ManagedSessionRecord,
+    SessionMoved,
+    SessionQueued,
+    moved_session,
+    queued_session,
+)
 from commonhold.kernel.obligations import Debt, place_of_debt
 from commonhold.kernel.partial_work import PartialWork
 from commonhold.kernel.run import (
@@ -57,7 +64,7 @@ class State:
     Live leases and places in line, by id; leases that expired or were broken and whose partial work has not been
     searched for yet (`lost`), and partial work not yet reviewed, by id of the lease; values by key; open debts by
     worktree and key; the commits on each path; tasks by id; runs by id, and their items by run and task;
-    entries of the merge queue by id.
+    entries of the merge queue and managed sessions by id.
     """
 
     sequence: int = 0
@@ -72,6 +79,7 @@ class State:
     runs: dict[str, RunRecord] = field(default_factory=dict)
     run_items: dict[tuple[str, str], ItemRecord] = field(default_factory=dict)
     entries: dict[str, EntryRecord] = field(default_factory=dict)
+    managed_sessions: dict[str, ManagedSessionRecord] = field(default_factory=dict)
 
 
 def fold(log: Iterable[Recorded]) -> State:
@@ -220,6 +228,16 @@ def _entry_moved(state: State, event: EntryMoved, recorded: Recorded) -> State:
     return replace(state, entries={**state.entries, moved.id: moved})
 
 
+def _session_queued(state: State, event: SessionQueued, recorded: Recorded) -> State:
+    queued = queued_session(event, recorded.sequence, recorded.at)
+    return replace(state, managed_sessions={**state.managed_sessions, queued.id: queued})
+
+
+def _session_moved(state: State, event: SessionMoved, recorded: Recorded) -> State:
+    moved = moved_session(state.managed_sessions[event.session_id], event, recorded.sequence, recorded.at)
+    return replace(state, managed_sessions={**state.managed_sessions, moved.id: moved})
+
+
 _FOLDS: Final[Mapping[type[Event], Callable[[State, Any, Recorded], State]]] = {
     LeaseGranted: _granted,
     LeaseReleased: _released,
@@ -245,4 +263,6 @@ _FOLDS: Final[Mapping[type[Event], Callable[[State, Any, Recorded], State]]] = {
     ItemMoved: _item_moved,
     EntryAdded: _entry_added,
     EntryMoved: _entry_moved,
+    SessionQueued: _session_queued,
+    SessionMoved: _session_moved,
 }

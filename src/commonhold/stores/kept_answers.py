@@ -9,6 +9,7 @@ from commonhold.kernel import outcomes
 from commonhold.kernel.answers import AcquireAnswer, Answer, CommitAnswer, LeaseAnswer
 from commonhold.landing.commands import EntryOutcome
 from commonhold.runs.commands import RunOutcome
+from commonhold.sessions.commands import SessionOutcome
 from commonhold.stores.codec import decode, encode
 from commonhold.tasks.commands import TaskOutcome
 
@@ -22,6 +23,7 @@ ANSWERS: Final[dict[str, type[Any]]] = {
         *get_args(TaskOutcome),
         *get_args(RunOutcome),
         *get_args(EntryOutcome),
+        *get_args(SessionOutcome),
     )
 }
 
@@ -31,7 +33,10 @@ def encode_answer(answer: object) -> tuple[str, bytes]:
     return type(answer).__name__, encode(answer)
 
 
-def decode_answer(kind: str, body: bytes | str) -> Answer | outcomes.Outcome | TaskOutcome | RunOutcome | EntryOutcome:
+def decode_answer(
+    kind: str, body: bytes | str
+) -> Answer | outcomes.Outcome | TaskOutcome | RunOutcome | EntryOutcome | SessionOutcome:
     """The kept answer back."""
-    answer: Answer | outcomes.Outcome | TaskOutcome | RunOutcome | EntryOutcome = decode(body, ANSWERS[kind])
+    answer: Answer | outcomes.Outcome | TaskOutcome | RunOutcome | EntryOutcome | SessionOutcome
+    answer = decode(body, ANSWERS[kind])
     return answer

@@ -21,6 +21,7 @@ from commonhold.history.traces import traces
 from commonhold.history.wording import sentence
 from commonhold.kernel.entry import ENTRY_TRANSITIONS, EntryMoved
 from commonhold.kernel.events import KINDS, Event, Recorded
+from commonhold.kernel.managed_session import SESSION_TRANSITIONS, SessionMoved
 from commonhold.kernel.projection import State
 from commonhold.kernel.run import ITEM_TRANSITIONS, RUN_TRANSITIONS, ItemMoved, RunMoved
 from commonhold.kernel.task import TRANSITIONS, Attempt, Move, Result, Task, TaskMoved, TaskRecord, TaskState
@@ -63,6 +64,8 @@ def test_each_kind_and_each_member_is_among_the_examples() -> None:
     assert {each.move for each in EVENTS if isinstance(each, TaskMoved)} == {move for _, move in TRANSITIONS}
     assert {each.move for each in EVENTS if isinstance(each, RunMoved)} == {move for _, move in RUN_TRANSITIONS}
     assert {each.move for each in EVENTS if isinstance(each, EntryMoved)} == {move for _, move in ENTRY_TRANSITIONS}
+    moves = {each.move for each in EVENTS if isinstance(each, SessionMoved)}
+    assert moves == {move for _, move in SESSION_TRANSITIONS}
     assert {each.step for each in EVENTS if isinstance(each, ItemMoved)} == {step for _, step in ITEM_TRANSITIONS}
 
 
@@ -81,7 +84,7 @@ def test_an_event_has_its_words_its_span_and_its_json(kind: str) -> None:
 
 
 def test_no_two_transitions_are_told_in_the_same_words() -> None:
-    moved = [each for kind in (TaskMoved, RunMoved, ItemMoved, EntryMoved) for each in EVENTS if isinstance(each, kind)]
+    moved = [each for each in EVENTS if isinstance(each, TaskMoved | RunMoved | ItemMoved | EntryMoved | SessionMoved)]
     by_move = {(type(each), getattr(each, "step", "") or getattr(each, "move", "")): each for each in moved}
     assert len({sentence(each, Ledger([])) for each in by_move.values()}) == len(by_move)
 

@@ -27,6 +27,7 @@ from commonhold.server.daemon.http_door import Door
 from commonhold.server.daemon.in_process import InProcess
 from commonhold.server.daemon.indexing import Indexing
 from commonhold.server.daemon.loop import LONGEST_WAIT_SECONDS, Loop
+from commonhold.server.daemon.managed_sessions import SessionEngine
 from commonhold.server.daemon.request_scheduler import RequestScheduler
 from commonhold.server.daemon.services import Services
 from commonhold.server.face import OpenFace
@@ -99,6 +100,7 @@ class Lifetime:
         self._examining = Examining(self._services.deferred_changes, self._indexing, self._service_at)
         name = os.path.basename(repository.root)  # noqa: PTH119 - a text
         self._notifier = Notifier(repository.state_folder, name, self._read_log, lambda: self._store.newest_durable)
+        self._sessions = SessionEngine(repository, lambda: self._service_at(repository.root))
         facts = Facts(lambda: self._store.newest_durable, self._why_not_ready, self._gauges, counts)
         self._door = Door(repository, self._loop.wake, knocked, self._in_process.find_channel, facts, network)
 
@@ -149,6 +151,7 @@ class Lifetime:
             self._examining.look(now)
             self._indexing.look(now)
             self._notifier.look(now)
+            self._sessions.look(now, self._store.newest_durable)
         except (OSError, RuntimeError) as fault:  # a thread that cannot be started is a RuntimeError
             self._background_at = now + BACKGROUND_PAUSE_SECONDS
             _log.warning("background work waits", why=str(fault), seconds=BACKGROUND_PAUSE_SECONDS)
@@ -210,6 +213,7 @@ class Lifetime:
             return ""
         is_idle = now - called_at > self._times.idle_seconds and self._desk.is_idle
         is_idle = is_idle and not self._door.is_busy and self._examining.is_idle
+        is_idle = is_idle and not self._sessions.has_work
         index = self._store.index
         return "idle" if is_idle and not index.leases() and not index.waiters() else ""
 

@@ -13,6 +13,7 @@ EXAMPLES: Final[Mapping[str, Mapping[str, Any]]] = {
     "adopt": {"keys": ["src/billing.py"], "owner": "claude:26baef9a"},
     "ask": {"lease_id": _LEASE, "why": "the release waits for this function"},
     "break_lease": {"lease_id": _LEASE, "reason": "its machine is gone"},
+    "change_managed_session": {"session": "s12", "action": "cancel", "note": "the task was wrong"},
     "change_task": {"task": "price", "action": "done", "commit": "4be1f0c"},
     "claim_task": {"labels": ["python"]},
     "commit": {
@@ -38,12 +39,19 @@ EXAMPLES: Final[Mapping[str, Mapping[str, Any]]] = {
     "release": {"lease_id": _LEASE},
     "renew": {"lease_id": _LEASE, "ttl_seconds": 600},
     "remove_entry": {"entry": "e12", "note": "a better change is on its way"},
+    "report_managed_session": {
+        "session": "s12",
+        "report": {"move": "fail", "note": "the agent ended with exit status 3", "cause": "exited", "status": 3},
+        "attempt": 1,
+        "fence": 41,
+    },
     "review": {"lease_id": _LEASE, "note": "kept, and finished by hand"},
     "record_read": {"keys": ["src/billing.py"]},
     "last_read": {"keys": ["src/billing.py"]},
     "search_notes": {"words": "token expiry"},
     "send": {"holders": ["codex:019a"], "text": "charge() takes a discount now"},
     "timeline": {"limit": 5000},
+    "start_managed_session": {"task": "fix the rounding in charge()", "agent": "claude", "checks": ["pytest -q"]},
     "waive": {"keys": ["src/report.py#total"], "note": "it never passes a discount"},
     "who": {"key": "src/billing.py"},
 }

@@ -8,6 +8,13 @@ from typing import TypeVar
 from commonhold.kernel.entry import EntryAdded, EntryMoved, EntryRecord, added_entry, moved_entry
 from commonhold.kernel.events import Committed, DebtWaived, Event, Recorded, lease_id_of
 from commonhold.kernel.hash_chain import Link
+from commonhold.kernel.managed_session import (
+    ManagedSessionRecord,
+    SessionMoved,
+    SessionQueued,
+    moved_session,
+    queued_session,
+)
 from commonhold.kernel.obligations import Debt, place_of_debt
 from commonhold.kernel.ports import Journal, StoredAnswer, Write
 from commonhold.kernel.presence import Message, Presence, Proposal
@@ -61,6 +68,7 @@ class MemorySession(Indexed):
         self._runs: dict[str, RunRecord] = {}
         self._run_items: dict[tuple[str, str], ItemRecord] = {}
         self._entries: dict[str, EntryRecord] = {}
+        self._managed: dict[str, ManagedSessionRecord] = {}
         for recorded in self._log:
             self._apply(recorded)
 
@@ -83,6 +91,11 @@ class MemorySession(Indexed):
         if isinstance(event, EntryMoved):
             before = self._entries[event.entry_id]
             self._entries[event.entry_id] = moved_entry(before, event, recorded.sequence, recorded.at)
+        if isinstance(event, SessionQueued):
+            self._managed[event.session.id] = queued_session(event, recorded.sequence, recorded.at)
+        if isinstance(event, SessionMoved):
+            session = self._managed[event.session_id]
+            self._managed[event.session_id] = moved_session(session, event, recorded.sequence, recorded.at)
         self._apply_run(recorded)
 
     def _apply_run(self, recorded: Recorded) -> None:
@@ -187,6 +200,21 @@ class MemorySession(Indexed):
         """The entries that are not final, and those with these ids or commits."""
         found = self._entries.values()
         return tuple(each for each in found if not each.is_final or {each.id, each.entry.commit} & set(names))
+
+    def managed_sessions(self) -> tuple[ManagedSessionRecord, ...]:
+        """All managed sessions."""
+        return tuple(self._managed.values())
+
+    def managed_sessions_in_question(self, ids: Sequence[str]) -> tuple[ManagedSessionRecord, ...]:
+        """The managed sessions that are not final, and those with these ids."""
+        return tuple(each for each in self._managed.values() if not each.is_final or each.id in ids)
+
+    def tenants_served(self) -> dict[str, int]:
+        """The sequence of the last claim by tenant."""
+        served: dict[str, int] = {}
+        for each in self._managed.values():
+            served[each.session.tenant] = max(each.claimed, served.get(each.session.tenant, 0))
+        return served
 
     def missing(self, hashes: Iterable[str]) -> tuple[str, ...]:
         """Those hashes under which nothing is kept."""

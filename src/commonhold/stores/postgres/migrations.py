@@ -8,7 +8,16 @@ from commonhold.stores.postgres.locks import lock_of
 from commonhold.stores.postgres.statements import read
 from commonhold.stores.postgres.target import Target
 
-MIGRATIONS: Final = ("schema.sql", "functions.sql", "expired.sql", "tasks.sql", "chain.sql", "runs.sql", "entries.sql")
+MIGRATIONS: Final = (
+    "schema.sql",
+    "functions.sql",
+    "expired.sql",
+    "tasks.sql",
+    "chain.sql",
+    "runs.sql",
+    "entries.sql",
+    "managed_sessions.sql",
+)
 FIRST_SERVER: Final = 13_00_00
 ENCODING: Final = "UTF8"
 

@@ -27,6 +27,13 @@ from commonhold.kernel.events import (
 )
 from commonhold.kernel.keys import canonical
 from commonhold.kernel.lease import Lease, Waiter
+from commonhold.kernel.managed_session import (
+    ManagedSessionRecord,
+    SessionMoved,
+    SessionQueued,
+    moved_session,
+    queued_session,
+)
 from commonhold.kernel.projection import Change, changed_lease, leaves_work, partial_work
 from commonhold.kernel.run import (
     ItemMoved,
@@ -123,6 +130,8 @@ class Projection:
             ItemMoved: self._on_item_moved,
             EntryAdded: self._on_entry_added,
             EntryMoved: self._on_entry_moved,
+            SessionQueued: self._on_session_queued,
+            SessionMoved: self._on_session_moved,
         }
 
     def _on_granted(self, event: LeaseGranted, _: Recorded) -> None:
@@ -238,6 +247,20 @@ class Projection:
     def _set_entry(self, record: EntryRecord) -> None:
         found_by: dict[str, Value] = {"id": record.id, "number": record.number, "revision": record.entry.commit}
         self._tell("set_entry", is_final=int(record.is_final), body=_text(record), **found_by)
+
+    def _on_session_queued(self, event: SessionQueued, recorded: Recorded) -> None:
+        self._set_managed_session(queued_session(event, recorded.sequence, recorded.at))
+
+    def _on_session_moved(self, event: SessionMoved, recorded: Recorded) -> None:
+        (rows,) = self._transaction.ask(("managed_session_by_id", {"id": event.session_id}))
+        for (body,) in rows:
+            before = codec.decode(body, ManagedSessionRecord)
+            self._set_managed_session(moved_session(before, event, recorded.sequence, recorded.at))
+
+    def _set_managed_session(self, record: ManagedSessionRecord) -> None:
+        found_by: dict[str, Value] = {"id": record.id, "number": record.number, "is_final": int(record.is_final)}
+        tenant, claimed = record.session.tenant, record.claimed
+        self._tell("set_managed_session", tenant=tenant, claimed=claimed, body=_text(record), **found_by)
 
     def _places(self, lease: Lease) -> dict[str, Value]:
         places = sorted({self._names.place(canonical(key)) for key in lease.keys})

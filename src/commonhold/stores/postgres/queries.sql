@@ -274,3 +274,28 @@ INSERT INTO commonhold.entries (namespace, id, number, is_final, revision, body)
 VALUES (%(namespace)s, %(id)s, %(number)s, %(is_final)s = 1, %(revision)s, %(body)s)
 ON CONFLICT (namespace, id) DO UPDATE
 SET is_final = excluded.is_final, revision = excluded.revision, body = excluded.body;
+
+-- name: all_managed_sessions
+-- Every managed session, in the order in which they were started.
+SELECT body FROM commonhold.managed_sessions WHERE namespace = %(namespace)s ORDER BY number;
+
+-- name: managed_sessions_in_question
+-- Managed sessions that are not final, and those with one of these ids.
+SELECT body FROM commonhold.managed_sessions
+WHERE namespace = %(namespace)s AND (NOT is_final OR id = ANY(%(ids)s))
+ORDER BY number;
+
+-- name: managed_session_by_id
+-- One managed session.
+SELECT body FROM commonhold.managed_sessions WHERE namespace = %(namespace)s AND id = %(id)s;
+
+-- name: tenants_served
+-- The event of the last claim, by tenant.
+SELECT tenant, MAX(claimed) FROM commonhold.managed_sessions WHERE namespace = %(namespace)s GROUP BY tenant;
+
+-- name: set_managed_session
+-- Add a managed session, or give it a new state.
+INSERT INTO commonhold.managed_sessions (namespace, id, number, is_final, tenant, claimed, body)
+VALUES (%(namespace)s, %(id)s, %(number)s, %(is_final)s = 1, %(tenant)s, %(claimed)s, %(body)s)
+ON CONFLICT (namespace, id)
+DO UPDATE SET is_final = excluded.is_final, claimed = excluded.claimed, body = excluded.body;

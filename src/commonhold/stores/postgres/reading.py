@@ -11,6 +11,7 @@ from commonhold.kernel.hash_chain import Link
 from commonhold.kernel.keys import Key
 from commonhold.kernel.lease import Lease, Waiter
 from commonhold.kernel.lease_table import LeaseTable
+from commonhold.kernel.managed_session import ManagedSessionRecord
 from commonhold.kernel.partial_work import PartialWork
 from commonhold.kernel.ports import StoredAnswer
 from commonhold.kernel.run import ItemRecord, RunRecord
@@ -32,7 +33,7 @@ from commonhold.stores.postgres.names import Names
 from commonhold.stores.postgres.start import Start, start_of
 from commonhold.stores.postgres.transaction import Statement, Transaction
 
-B = TypeVar("B", Lease, Waiter, PartialWork, TaskRecord, RunRecord, ItemRecord, EntryRecord)
+B = TypeVar("B", Lease, Waiter, PartialWork, TaskRecord, RunRecord, ItemRecord, EntryRecord, ManagedSessionRecord)
 
 
 class PostgresReader:
@@ -143,6 +144,18 @@ class PostgresReader:
     def entries_in_question(self, names: Sequence[str]) -> tuple[EntryRecord, ...]:
         """The entries that are not final, and those with these ids or commits."""
         return _bodies(self._rows("entries_in_question", names=list(names)), EntryRecord)
+
+    def managed_sessions(self) -> tuple[ManagedSessionRecord, ...]:
+        """All managed sessions."""
+        return _bodies(self._rows("all_managed_sessions"), ManagedSessionRecord)
+
+    def managed_sessions_in_question(self, ids: Sequence[str]) -> tuple[ManagedSessionRecord, ...]:
+        """The managed sessions that are not final, and those with these ids."""
+        return _bodies(self._rows("managed_sessions_in_question", ids=list(ids)), ManagedSessionRecord)
+
+    def tenants_served(self) -> dict[str, int]:
+        """The sequence of the last claim by tenant."""
+        return {str(tenant): int(claimed) for tenant, claimed in self._rows("tenants_served")}
 
     def events(self, *, after: int = 0, limit: int = 1000, lease_id: str | None = None) -> tuple[Recorded, ...]:
         """Events above a sequence, of all leases or of one."""

@@ -35,6 +35,7 @@ MIGRATIONS: Final[tuple[str, ...]] = tuple(
         "chain.sql",
         "runs.sql",
         "entries.sql",
+        "managed_sessions.sql",
     )
 )
 

@@ -369,3 +369,25 @@ SELECT body FROM entries WHERE id = ?;
 -- name: set_entry
 -- Add an entry, or give it a new state.
 INSERT OR REPLACE INTO entries (id, number, is_final, revision, body) VALUES (?, ?, ?, ?, ?);
+
+-- name: all_managed_sessions
+-- Every managed session, in the order in which they were started.
+SELECT body FROM managed_sessions ORDER BY number;
+
+-- name: managed_sessions_in_question
+-- Managed sessions that are not final, and those in a JSON list of ids.
+SELECT body FROM managed_sessions
+WHERE is_final = 0 OR id IN (SELECT value FROM json_each(?))
+ORDER BY number;
+
+-- name: managed_session_by_id
+-- One managed session.
+SELECT body FROM managed_sessions WHERE id = ?;
+
+-- name: tenants_served
+-- The event of the last claim, by tenant.
+SELECT tenant, MAX(claimed) FROM managed_sessions GROUP BY tenant;
+
+-- name: set_managed_session
+-- Add a managed session, or give it a new state.
+INSERT OR REPLACE INTO managed_sessions (id, number, is_final, tenant, claimed, body) VALUES (?, ?, ?, ?, ?, ?);

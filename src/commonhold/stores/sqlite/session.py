@@ -37,6 +37,13 @@ from commonhold.kernel.hash_chain import START, Link, next_hash
 from commonhold.kernel.keys import Key, canonical
 from commonhold.kernel.lease import Lease, Waiter
 from commonhold.kernel.lease_table import LeaseTable
+from commonhold.kernel.managed_session import (
+    ManagedSessionRecord,
+    SessionMoved,
+    SessionQueued,
+    moved_session,
+    queued_session,
+)
 from commonhold.kernel.obligations import Debt
 from commonhold.kernel.partial_work import PartialWork
 from commonhold.kernel.ports import Journal, StoredAnswer, Write
@@ -77,6 +84,7 @@ B = TypeVar(
     RunRecord,
     ItemRecord,
     EntryRecord,
+    ManagedSessionRecord,
 )
 Value = str | bytes | int | float | None
 Statement = tuple[str, tuple[Value, ...]]
@@ -260,6 +268,22 @@ class SqliteSession:
     def entry(self, entry_id: str) -> EntryRecord | None:
         """One entry by its id."""
         return self._body("entry_by_id", EntryRecord, entry_id)
+
+    def managed_sessions(self) -> tuple[ManagedSessionRecord, ...]:
+        """All managed sessions."""
+        return self._bodies("all_managed_sessions", ManagedSessionRecord)
+
+    def managed_sessions_in_question(self, ids: Sequence[str]) -> tuple[ManagedSessionRecord, ...]:
+        """The managed sessions that are not final, and those with these ids."""
+        return self._bodies("managed_sessions_in_question", ManagedSessionRecord, json_text(list(ids)))
+
+    def managed_session(self, session_id: str) -> ManagedSessionRecord | None:
+        """One managed session by its id."""
+        return self._body("managed_session_by_id", ManagedSessionRecord, session_id)
+
+    def tenants_served(self) -> dict[str, int]:
+        """The sequence of the last claim by tenant."""
+        return dict(self._rows("tenants_served"))
 
     def run_item(self, run_id: str, task_id: str) -> ItemRecord | None:
         """One item of a run."""
@@ -620,6 +644,23 @@ def _entry(record: EntryRecord) -> Statement:
     return "set_entry", (*found_by, codec.encode(record).decode())
 
 
+def _on_session_queued(_: SqliteSession, event: SessionQueued, recorded: Recorded, *__: object) -> Iterable[Statement]:
+    yield _managed_session(queued_session(event, recorded.sequence, recorded.at))
+
+
+def _on_session_moved(
+    session: SqliteSession, event: SessionMoved, recorded: Recorded, *__: object
+) -> Iterable[Statement]:
+    before = session.managed_session(event.session_id)
+    if before is not None:
+        yield _managed_session(moved_session(before, event, recorded.sequence, recorded.at))
+
+
+def _managed_session(record: ManagedSessionRecord) -> Statement:
+    found_by = record.id, record.number, int(record.is_final), record.session.tenant, record.claimed
+    return "set_managed_session", (*found_by, codec.encode(record).decode())
+
+
 # The statements, with their values, that apply an event to the tables, which is also given as it was recorded, and in
 # JSON. Other events change no table.
 _PROJECTIONS: Final[dict[type[Event], Callable[[SqliteSession, Any, Recorded, str], Iterable[Statement]]]] = {
@@ -647,4 +688,6 @@ _PROJECTIONS: Final[dict[type[Event], Callable[[SqliteSession, Any, Recorded, st
     ItemMoved: _on_item_moved,
     EntryAdded: _on_entry_added,
     EntryMoved: _on_entry_moved,
+    SessionQueued: _on_session_queued,
+    SessionMoved: _on_session_moved,
 }

@@ -12,8 +12,9 @@
             yield MyRig()  # see Rig: an empty namespace, and a way to move its clock
 
 A registry whose `together` is a real transaction is also a `TransactionConformance`. A store of tasks is a
-`TaskConformance`, whose rig is a TaskRig; one of runs as well is a `RunConformance`, whose rig is a RunRig; and
-one of the merge queue an `EntryConformance`, whose rig is an EntryRig.
+`TaskConformance`, whose rig is a TaskRig; one of runs as well is a `RunConformance`, whose rig is a RunRig; one of
+the merge queue an `EntryConformance`, whose rig is an EntryRig; and one of managed sessions a `SessionConformance`,
+whose rig is a SessionRig.
 """
 
 from commonhold.testing.conformance.circles import CircleConformance
@@ -26,6 +27,7 @@ from commonhold.testing.conformance.records import RecordConformance
 from commonhold.testing.conformance.requests import RequestConformance
 from commonhold.testing.conformance.rig import Rig
 from commonhold.testing.conformance.runs import RunConformance, RunRig
+from commonhold.testing.conformance.sessions import SessionConformance, SessionRig
 from commonhold.testing.conformance.slots import SlotConformance
 from commonhold.testing.conformance.tasks import TaskConformance, TaskRig
 from commonhold.testing.conformance.transactions import TransactionConformance
@@ -39,6 +41,8 @@ __all__ = [
     "Rig",
     "RunConformance",
     "RunRig",
+    "SessionConformance",
+    "SessionRig",
     "TaskConformance",
     "TaskRig",
     "TransactionConformance",

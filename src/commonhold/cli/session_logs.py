@@ -1,0 +1,134 @@
+"""`commonhold session logs`: the output of an attempt, from any place on, and as it grows."""
+
+import os
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+import click
+
+from commonhold.cli.command import Command
+from commonhold.cli.common_options import Given, common
+from commonhold.cli.exit_status import DONE
+from commonhold.cli.opening import Place, opened
+from commonhold.cli.output import flush, send, send_json
+from commonhold.config import load_settings
+from commonhold.kernel.errors import Code, InputError, UsageError
+from commonhold.kernel.managed_session import SessionState
+from commonhold.session_host.session_files import SessionFiles
+from commonhold.sessions.answers import ManagedSessionView
+from commonhold.workspace.repository import find_repository
+
+CHUNK_BYTES: Final = 65_536
+FOLLOW_SECONDS: Final = 0.05
+STATE_SECONDS: Final = 0.5
+_LATER_BYTE, _FIRST_OF_SEVERAL, _FIRST_OF_THREE, _FIRST_OF_FOUR = 0x80, 0xC0, 0xE0, 0xF0
+"""The lowest bytes of each kind in UTF-8."""
+
+
+@click.command(
+    "logs",
+    cls=Command,
+    examples=(
+        "commonhold session logs s12",
+        "commonhold session logs -f s12",
+        "commonhold session logs s12 --from 1:0",
+    ),
+)
+@click.argument("session")
+@click.option("-f", "--follow", is_flag=True, help="Go on until the session does not run any more.")
+@click.option(
+    "--from",
+    "cursor",
+    metavar="ATTEMPT:OFFSET",
+    help="Begin at this byte of this attempt; default: the begin of the last attempt.",
+)
+@common
+@click.pass_obj
+def logs(given: Given, *, session: str, follow: bool, cursor: str | None) -> int:
+    """Print all that the commands of SESSION's last attempt have printed, byte for byte.
+
+    With --json each piece is an object with its `cursor` (`attempt:offset`), its `text`, and `next`, the cursor to go
+    on from: a reader that was interrupted passes it to --from.
+    """
+    with opened(given) as place:
+        (view,) = place.hold.managed_sessions(session).sessions
+        attempt, offset = _cursor(cursor, view)
+        for at, piece in _pieces(place, view, attempt, offset, is_followed=follow):
+            if given.as_json:
+                text = piece.decode("utf-8", "backslashreplace")
+                send_json({"cursor": f"{attempt}:{at}", "text": text, "next": f"{attempt}:{at + len(piece)}"})
+            else:
+                send(piece)
+            flush()
+    return DONE
+
+
+def _cursor(text: str | None, view: ManagedSessionView) -> tuple[int, int]:
+    record = view.record
+    if text is None:
+        return record.attempt, 0
+    attempt, colon, offset = text.partition(":")
+    if not (colon and attempt.isascii() and attempt.isdigit() and offset.isascii() and offset.isdigit()):
+        raise UsageError(Code.USAGE, f"{text!r} is no cursor", hint="write ATTEMPT:OFFSET, such as 1:0")
+    if not 1 <= int(attempt) <= record.attempt:
+        raise InputError(
+            Code.CURSOR_UNKNOWN,
+            f"{record.id} has {record.attempt} attempts, and the cursor names number {attempt}",
+            hint=f"commonhold session logs {record.id}",
+        )
+    return int(attempt), int(offset)
+
+
+def _pieces(
+    place: Place, view: ManagedSessionView, attempt: int, offset: int, *, is_followed: bool
+) -> Iterator[tuple[int, bytes]]:
+    """Yield the log in pieces with their offsets. One that is followed ends with the attempt, after its last byte."""
+    log = _log(place, view, attempt)
+    asked_at, is_over = time.monotonic(), not is_followed
+    while True:
+        size = log.stat().st_size if log.is_file() else 0
+        if size > offset:
+            with log.open("rb") as file:
+                file.seek(offset)
+                piece = _whole_characters(file.read(CHUNK_BYTES))
+            yield offset, piece
+            offset += len(piece)
+        elif is_over:
+            return
+        else:
+            time.sleep(FOLLOW_SECONDS)
+            if time.monotonic() - asked_at >= STATE_SECONDS:
+                asked_at = time.monotonic()
+                (view,) = place.hold.managed_sessions(view.record.id).sessions
+                is_over = view.record.attempt != attempt or view.record.state not in (
+                    SessionState.QUEUED,
+                    SessionState.RUNNING,
+                    SessionState.PAUSED,
+                )
+
+
+def _whole_characters(piece: bytes) -> bytes:
+    """Return the piece without the begin of a character of UTF-8 that goes on in the next one."""
+    for length in range(1, min(4, len(piece))):
+        byte = piece[-length]
+        if byte >= _FIRST_OF_SEVERAL:
+            needs = 2 if byte < _FIRST_OF_THREE else 3 if byte < _FIRST_OF_FOUR else 4
+            return piece[:-length] if needs > length else piece
+        if byte < _LATER_BYTE:
+            return piece
+    return piece
+
+
+def _log(place: Place, view: ManagedSessionView, attempt: int) -> Path:
+    repository = find_repository(place.hold.root)
+    log = SessionFiles.of(repository, load_settings(repository.root)).log(view.record.id, attempt)
+    where = view.record.session.place
+    if not where.endswith(f":{repository.state_folder}") or (attempt and not os.path.lexists(log.parent)):
+        raise InputError(
+            Code.FILE_NOT_FOUND,
+            f"the log of {view.record.id} is kept at {where}",
+            hint="repeat the command on that machine",
+        )
+    return log

@@ -1,0 +1,173 @@
+"""`commonhold session review`, `diff` and `approve`: look at the work of a session, and merge it."""
+
+from functools import partial
+from typing import Any, Final
+
+import click
+
+from commonhold.api.wire import merge_shapes, session_shapes
+from commonhold.cli import session_words
+from commonhold.cli.branch_words import branch_merged
+from commonhold.cli.check_options import check_options, ended_as_by_ctrl_c
+from commonhold.cli.command import Command
+from commonhold.cli.common_options import Given, common
+from commonhold.cli.exit_status import DONE, REFUSED
+from commonhold.cli.git_place import GitPlace, git_place
+from commonhold.cli.holders_of_files import OthersLeases
+from commonhold.cli.index_place import index_of
+from commonhold.cli.opening import Place, opened
+from commonhold.cli.output import answer, say, send, send_json
+from commonhold.cli.scratch import trial_of_tree
+from commonhold.kernel.errors import Code, InputError, UsageError
+from commonhold.kernel.managed_session import ManagedSessionRecord, SessionResult, SessionState
+from commonhold.merging.branches.merge_branch import BranchMerge, BranchWish, Ending, merge_branch
+from commonhold.sessions.commands import SessionAction
+from commonhold.workspace.git.history import GitHistory
+from commonhold.workspace.git.process import Git
+
+_TRAILER: Final = "Commonhold-Session"
+
+
+@click.command("review", cls=Command, examples=("commonhold session review", "commonhold session review s12"))
+@click.argument("session", required=False)
+@common
+@click.pass_obj
+def review(given: Given, session: str | None) -> int:
+    """Show SESSION with the changed files, and whether its work would merge here now; without one, list all to review.
+
+    Nothing is changed. The exit code is 1 if the work would not merge.
+    """
+    with opened(given) as place:
+        if session is None:
+            found = place.hold.managed_sessions()
+            waiting = [each for each in found.sessions if each.record.state is SessionState.AWAITING_REVIEW]
+            answer(
+                given, waiting, lambda each: {"sessions": [*map(session_shapes.view, each)]}, session_words.to_review
+            )
+            return DONE
+        (view,) = place.hold.managed_sessions(session).sessions
+    here = git_place(given)
+    result = _result(view.record)
+    merged = _merged(given, here, view.record, result.snapshot, None, Ending.TELL)
+    stat = Git(here.root).ask("diff", "--stat", view.record.session.base, result.snapshot).decode("utf-8", "replace")
+    if given.as_json:
+        send_json({"session": session_shapes.view(view), "merge": merge_shapes.branch_merge(merged)})
+    else:
+        say([*session_words.details(view), *stat.splitlines(), *branch_merged(merged)])
+    return REFUSED if merged.outcome == "refused" else DONE
+
+
+@click.command("diff", cls=Command, examples=("commonhold session diff s12", "commonhold session diff s12 --stat"))
+@click.argument("session")
+@click.option("--stat", is_flag=True, help="Only the names of the files, and how much has changed.")
+@common
+@click.pass_obj
+def diff(given: Given, *, session: str, stat: bool) -> int:
+    """Print what SESSION's last finished attempt has changed since its base, committed or not, as git does."""
+    with opened(given) as place:
+        (view,) = place.hold.managed_sessions(session).sessions
+    result = _result(view.record)
+    words = ("diff", "--stat") if stat else ("diff",)
+    text = Git(git_place(given).root).ask(*words, view.record.session.base, result.snapshot)
+    if given.as_json:
+        send_json({"session": session, "diff": text.decode("utf-8", "backslashreplace")})
+    else:
+        send(text)
+    return DONE
+
+
+@click.command(
+    "approve",
+    cls=Command,
+    examples=(
+        "commonhold session approve s12",
+        "commonhold session approve s12 --commit \"Round prices\" --check 'pytest -q'",
+    ),
+)
+@click.argument("session")
+@click.option("--commit", "subject", metavar="MESSAGE", help="Commit what the agent left uncommitted, and merge that.")
+@check_options
+@common
+@click.pass_obj
+def approve(given: Given, *, session: str, subject: str | None, check: str | None, seconds: float) -> int:
+    """Merge SESSION's work into the branch that it began from, which must be checked out here.
+
+    The merge is that of `commonhold merge`: all of it or nothing, each file proven, or verified by --check. A refused
+    merge changes nothing, and the session goes on waiting. Its agent's uncommitted changes are merged only if you have
+    them committed, in your name, by --commit.
+    """
+    with opened(given) as place:
+        (view,) = place.hold.managed_sessions(session).sessions
+        record = view.record
+        if record.state is not SessionState.AWAITING_REVIEW:
+            return _recorded(given, place, record, "")
+        here = git_place(given)
+        _check_branch(here, record)
+        tip = _tip(here, record, subject)
+        with ended_as_by_ctrl_c():
+            merged = _merged(given, here, record, tip, (check, seconds) if check else None, Ending.COMMIT)
+        if merged.outcome == "refused":
+            answer(given, merged, merge_shapes.branch_merge, branch_merged)
+            return REFUSED
+        if not given.as_json:
+            say(branch_merged(merged))
+        return _recorded(given, place, record, merged.commit or tip)
+
+
+def _recorded(given: Given, place: Place, record: ManagedSessionRecord, commit: str) -> int:
+    found = place.hold.change_managed_session(record.id, SessionAction.APPROVE, attempt=record.attempt, commit=commit)
+    answer(given, found, session_shapes.answer, session_words.answered)
+    return REFUSED if found.code else DONE
+
+
+def _result(record: ManagedSessionRecord) -> SessionResult:
+    if record.result is None:
+        raise InputError(
+            Code.SESSION_INVALID,
+            f"{record.id} has no work to look at: it is {record.state.value}",
+            hint=f"commonhold session show {record.id}",
+        )
+    return record.result
+
+
+def _check_branch(here: GitPlace, record: ManagedSessionRecord) -> None:
+    current = Git(here.root).line("symbolic-ref", "--quiet", "--short", "HEAD") or ""
+    if current != record.session.branch:
+        raise UsageError(
+            Code.USAGE,
+            f"{record.id} began from {record.session.branch or 'no branch'}; {current or 'no branch'} is checked out",
+            hint=f"git switch {record.session.branch}" if record.session.branch else "git switch --detach",
+        )
+
+
+def _tip(here: GitPlace, record: ManagedSessionRecord, subject: str | None) -> str:
+    """Return the commit to merge: the end of the session's branch, or one more with its uncommitted changes."""
+    result = _result(record)
+    if not result.has_uncommitted:
+        return result.tip
+    if subject is None:
+        raise UsageError(
+            Code.USAGE,
+            f"the agent of {record.id} left changes that are not committed",
+            hint=f"commonhold session approve {record.id} --commit MESSAGE",
+        )
+    message = f"{subject}\n\n{_TRAILER}: {record.id}\n"
+    words = ("commit-tree", f"{result.snapshot}^{{tree}}", "-p", result.tip, "-m", message)
+    return Git(here.root).ask(*words).decode().strip()
+
+
+def _merged(
+    given: Given,
+    here: GitPlace,
+    record: ManagedSessionRecord,
+    tip: str,
+    check: tuple[str, float] | None,
+    ending: Ending,
+) -> BranchMerge:
+    def trial(tree: str) -> Any:  # noqa: ANN401 - as `trial_of_tree` returns it
+        return trial_of_tree(here.root, tree, *(check or ("", 0.0)))
+
+    message = f"Merge session {record.id}: {record.session.title[:60]}\n\n{_TRAILER}: {record.id}\n"
+    wish = BranchWish(tip, trial if check else None, ending, message)
+    leases = OthersLeases(given, here)
+    return merge_branch(GitHistory(Git(here.root), here.git_dir), wish, leases, partial(index_of, given))

@@ -1,0 +1,140 @@
+"""`commonhold session start`: queue an agent on a task."""
+
+from typing import TypedDict, Unpack
+
+import click
+
+from commonhold.agents.headless import HEADLESS, MOST_PROMPT_BYTES, PROMPT_FILE
+from commonhold.api.wire import session_shapes
+from commonhold.cli import session_words
+from commonhold.cli.changeset_input import STDIN, read_stdin
+from commonhold.cli.command import Command
+from commonhold.cli.common_options import Given, common, request_option
+from commonhold.cli.exit_status import DONE
+from commonhold.cli.opening import opened
+from commonhold.cli.output import answer, complain
+from commonhold.client.daemon import pid_of
+from commonhold.client.daemon import start as start_daemon
+from commonhold.config import load_settings
+from commonhold.kernel.errors import Code, InputError, UsageError
+from commonhold.kernel.managed_session import DEFAULT_SESSION_ATTEMPTS
+from commonhold.tasks.plans import duration
+from commonhold.workspace.repository import find_repository
+
+
+class _Options(TypedDict):
+    worker: str
+    base: str
+    setup: str
+    teardown: str
+    checks: tuple[str, ...]
+    priority: int
+    tenant: str
+    timeout: str
+    silence: str
+    attempts: int
+    request_id: str | None
+
+
+@click.command(
+    "start",
+    cls=Command,
+    examples=(
+        'commonhold session start "fix the rounding of prices" --with claude',
+        "commonhold session start - --with 'my-agent --task {prompt_file}' --setup 'npm ci' < task.md",
+        "commonhold session start \"speed up the parser\" --with codex --check 'pytest -q' --timeout 30m",
+    ),
+)
+@click.argument("task")
+@click.option(
+    "--with",
+    "worker",
+    metavar="AGENT",
+    required=True,
+    help=f"Who works on it: {', '.join(HEADLESS)}, or a command with {PROMPT_FILE} and perhaps {{workspace}}.",
+)
+@click.option("--base", metavar="REVISION", default="", help="Where it starts; default: the commit checked out here.")
+@click.option("--setup", metavar="COMMAND", default="", help="Prepares the workspace; if it fails, the session does.")
+@click.option("--teardown", metavar="COMMAND", default="", help="Is run before the workspace is removed.")
+@click.option("--check", "checks", metavar="COMMAND", multiple=True, help="Must pass at the end; may be repeated.")
+@click.option("--priority", metavar="N", type=int, default=0, show_default=True, help="A higher one goes first.")
+@click.option("--tenant", metavar="NAME", default="", help="For whom it runs: tenants take turns.")
+@click.option("--timeout", metavar="DURATION", default="1h", show_default=True, help="How long a turn may take.")
+@click.option("--silence", metavar="DURATION", default="15m", show_default=True, help="How long it may print nothing.")
+@click.option(
+    "--attempts",
+    metavar="N",
+    type=click.IntRange(1, 20),
+    default=DEFAULT_SESSION_ATTEMPTS,
+    show_default=True,
+    help="How often it is tried if its supervisor is lost.",
+)
+@request_option
+@common
+@click.pass_obj
+def start(given: Given, *, task: str, **options: Unpack[_Options]) -> int:
+    """Queue an agent on TASK, a text for it (-: standard input), and return at once.
+
+    The daemon makes a git worktree at the base, on a branch `agent/ID`, copies the ignored files that match the
+    patterns in `.worktreeinclude`, runs the set-up command there, and then the agent, with standard input from
+    /dev/null. Agents get COMMONHOLD_PORT, the first of ten ports of their own, and the environment of the daemon.
+    """
+    agent = options["worker"]
+    text = task_text(task)
+    if agent not in HEADLESS and PROMPT_FILE not in agent:
+        raise UsageError(
+            Code.USAGE,
+            f"{agent[:60]!r} is no known agent, and no command with {PROMPT_FILE}",
+            hint=f"--with 'COMMAND {PROMPT_FILE}'; known agents: {', '.join(HEADLESS)}",
+        )
+    if agent in HEADLESS and len(text.encode()) > MOST_PROMPT_BYTES:
+        raise InputError(
+            Code.SESSION_INVALID,
+            f"the task has more than {MOST_PROMPT_BYTES:,} bytes, which no argument of a program can have",
+            hint="put the text into a file of the repository, and name that file",
+        )
+    with opened(given) as place:
+        found = place.hold.start_managed_session(
+            text,
+            agent=agent,
+            base=options["base"],
+            setup=options["setup"],
+            teardown=options["teardown"],
+            checks=options["checks"],
+            priority=options["priority"],
+            tenant=options["tenant"],
+            timeout_seconds=_seconds(options["timeout"]),
+            silence_seconds=_seconds(options["silence"]),
+            most_attempts=options["attempts"],
+            request_id=options["request_id"],
+        )
+        _see_to_daemon(place.hold.root)
+    answer(given, found, session_shapes.answer, session_words.answered)
+    return DONE
+
+
+def task_text(given: str) -> str:
+    """Return the text of a task as it was given; `-` is standard input, in UTF-8. Raises InputError `TEXT_INVALID`."""
+    if given != STDIN:
+        return given
+    try:
+        return read_stdin("the task").decode()
+    except UnicodeDecodeError as fault:
+        raise InputError(Code.TEXT_INVALID, "the task is not UTF-8", hint="convert it, then repeat the call") from fault
+
+
+def _seconds(text: str) -> float:
+    seconds = duration(text)
+    if not seconds:
+        raise UsageError(Code.USAGE, f"{text!r} cannot be read", hint="write a duration such as 30m")
+    return seconds
+
+
+def _see_to_daemon(root: str) -> None:
+    """Start the daemon, which starts the session; with a store on a server no other call does."""
+    repository = find_repository(root)
+    settings = load_settings(root)
+    if pid_of(repository) is None and settings.daemon and settings.store:
+        start_daemon(repository)
+    if not settings.daemon:
+        complain("no daemon runs here, so nothing starts this session; next: commonhold daemon start")

@@ -1,0 +1,123 @@
+"""Answers about managed sessions, in words."""
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from commonhold.cli.describe import quoted, when
+from commonhold.cli.output import shown
+from commonhold.kernel.managed_session import (
+    SessionAttempt,
+    SessionMove,
+    SessionMoved,
+    SessionQueued,
+    SessionState,
+)
+from commonhold.kernel.texts import duration
+from commonhold.sessions.answers import ManagedSessionAnswer, ManagedSessionView
+
+_PAST: Final = {
+    SessionMove.CLAIM: "began to run",
+    SessionMove.ASK: "was asked to end",
+    SessionMove.PAUSE: "paused",
+    SessionMove.RESUME: "was resumed",
+    SessionMove.FINISH: "awaits review",
+    SessionMove.LOSE: "lost its supervisor, and is queued again",
+    SessionMove.FAIL: "failed",
+    SessionMove.CANCEL: "was cancelled",
+    SessionMove.APPROVE: "was approved",
+    SessionMove.DISCARD: "was discarded",
+    SessionMove.RETRY: "is queued once more",
+}
+_NEXT: Final = {
+    SessionState.QUEUED: "session list",
+    SessionState.RUNNING: "session logs -f {id}",
+    SessionState.PAUSED: "session resume {id}",
+    SessionState.AWAITING_REVIEW: "session review {id}",
+    SessionState.FAILED: "session logs {id}",
+    SessionState.CANCELLED: "session retry {id}",
+}
+
+
+def listed(found: ManagedSessionAnswer) -> Iterator[str]:
+    """Yield the sessions, a line each."""
+    if not found.sessions:
+        yield "no sessions: `commonhold session start TASK --with AGENT` begins one; `session list --all` shows all"
+    yield from map(_line, found.sessions)
+
+
+def to_review(found: Sequence[ManagedSessionView]) -> Iterator[str]:
+    """Yield the sessions that await review, a line each."""
+    if not found:
+        yield "no session awaits review"
+    yield from map(_line, found)
+    if found:
+        yield f"next: commonhold session review {shown(found[0].record.id)}"
+
+
+def _line(view: ManagedSessionView) -> str:
+    record = view.record
+    return f"  {shown(record.id):6} {_state(view):16} {duration(view.age_seconds):>10}  {shown(record.session.title)}"
+
+
+def _state(view: ManagedSessionView) -> str:
+    record = view.record
+    if record.state is SessionState.RUNNING:
+        if not view.is_supervised:
+            return "lost"
+        return f"to be {record.wish.value}d".replace("canceld", "cancelled") if record.wish else "running"
+    return record.state.value.replace("_", " ")
+
+
+def answered(found: ManagedSessionAnswer) -> Iterator[str]:
+    """Yield the answer to a call that starts, shows or changes sessions, with the next step."""
+    if found.code is not None:
+        yield f"refused [{found.code}]: {shown(found.why)}"
+    for each in found.sessions:
+        yield from details(each)
+        if step := _NEXT.get(each.record.state):
+            yield f"next: commonhold {step.format(id=shown(each.record.id))}"
+
+
+def details(view: ManagedSessionView) -> Iterator[str]:
+    """Yield a session: its state and where that is known from, its work, and its attempts."""
+    record, session = view.record, view.record.session
+    why = f" ({shown(record.note)})" if record.note else ""
+    yield f"{shown(record.id)} is {_state(view)} for {duration(view.age_seconds)}{why}{quoted(session.title)}"
+    if record.state is SessionState.RUNNING:
+        yield (
+            f"  its supervisor renewed its lease, which ends in {duration(view.lease_seconds)}"
+            if view.is_supervised
+            else "  the lease of its supervisor has ended: it is queued again, or ends, with the next command"
+        )
+    if view.why:
+        yield f"  {shown(view.why)}"
+    branch = f" on {shown(session.branch)}" if session.branch else ""
+    yield f"  agent {shown(session.agent)}, from {session.base[:12]}{branch}"
+    if record.result is not None:
+        more = ", with uncommitted changes" if record.result.has_uncommitted else ""
+        is_empty = record.result.snapshot == session.base
+        yield "  it has changed nothing" if is_empty else f"  its work: {record.result.snapshot[:12]}{more}"
+    if record.commit:
+        yield f"  merged as {shown(record.commit[:12])}"
+    for each in record.attempts:
+        yield f"  attempt {each.number}: {_attempt(each)}"
+
+
+def _attempt(found: SessionAttempt) -> str:
+    turns = f"{found.turns} turns, " if found.turns > 1 else ""
+    if found.ended_at is None or found.end is None:
+        return f"{turns}began {when(found.began_at)}"
+    cause = f" [{found.cause.value}]" if found.cause else ""
+    return f"{turns}{_PAST[found.end]} {when(found.ended_at)}{cause}{quoted(found.note)}"
+
+
+def queued(event: SessionQueued) -> str:
+    """Tell of a new session."""
+    return f"{shown(event.session.id)} for {shown(event.session.agent)}{quoted(event.session.title)}"
+
+
+def moved(event: SessionMoved) -> str:
+    """Tell of a transition of a session."""
+    word = f"was asked to {event.wish.value}" if event.wish else _PAST[event.move]
+    cause = f" [{event.cause.value}]" if event.cause else ""
+    return f"{shown(event.session_id)} {word} (attempt {event.attempt}){cause}{quoted(event.note)}"

@@ -1,0 +1,100 @@
+"""The daemon's part in managed sessions: it claims the next one whenever there is room, and starts its supervisor.
+
+It keeps nothing: the store says which sessions wait and run. A supervisor outlives the daemon.
+"""
+
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from typing import Final
+
+from commonhold.api.service import Service
+from commonhold.config import Settings, load_settings
+from commonhold.kernel.errors import CommonholdError
+from commonhold.kernel.managed_session import ManagedSessionRecord
+from commonhold.machine.correlation import correlated
+from commonhold.machine.logs import Log
+from commonhold.session_host.session_files import SessionFiles
+from commonhold.session_host.supervisor import TTL_SECONDS
+from commonhold.sessions.commands import SessionLimits
+from commonhold.workspace.repository import Repository
+
+LOOK_SECONDS: Final = 0.25
+SHARED_LOOK_SECONDS: Final = 5.0
+"""The same for leases on a server: other machines queue sessions for this one there without calling the daemon."""
+SWEEP_SECONDS: Final = 60.0
+_LOG_FLAGS: Final = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW
+_log: Final = Log(__name__)
+
+
+class SessionEngine:
+    """Starts the supervisors of one repository."""
+
+    def __init__(self, repository: Repository, service: Callable[[], Service]) -> None:
+        """Claim sessions by the `service` of the daemon itself."""
+        self._repository = repository
+        self._service = service
+        self._has_work = True
+        self._looks_at = 0.0
+        self._sweeps_at = 0.0
+        self._seen_event = -1
+
+    @property
+    def has_work(self) -> bool:
+        """Whether a session is running, or waits for a place: then the daemon stays."""
+        return self._has_work
+
+    def look(self, now: float, newest_event: int) -> None:
+        """Note lost supervisors, and start those for which there is room. Without any session this is one comparison.
+
+        `now` is on the monotonic clock, `newest_event` the sequence of the last event in the store.
+        """
+        if now < self._looks_at or not (self._has_work or newest_event != self._seen_event):
+            return
+        self._seen_event, self._looks_at = newest_event, now + LOOK_SECONDS
+        with correlated():
+            try:
+                settings = load_settings(self._repository.root)
+                if settings.store:
+                    self._looks_at = now + SHARED_LOOK_SECONDS
+                self._claim(settings, now)
+            except (CommonholdError, OSError) as fault:  # a full disk, say: the next look tries again
+                _log.warning("sessions wait", why=str(fault))
+
+    def _claim(self, settings: Settings, now: float) -> None:
+        queue = self._service().session_queue
+        lost = queue.settle()
+        limits = SessionLimits(int(settings.max_sessions), int(settings.max_reviews))
+        while (record := queue.claim(limits, TTL_SECONDS)) is not None:
+            self._start(record, settings)
+        self._has_work = bool(settings.store) or queue.has_work()
+        if lost or now >= self._sweeps_at:
+            self._sweeps_at = now + SWEEP_SECONDS
+            if SessionFiles.of(self._repository, settings).with_workspaces():
+                _log.info("sessions swept", lost=lost)
+                _begin(self._repository, settings, "sweep")
+
+    def _start(self, record: ManagedSessionRecord, settings: Settings) -> None:
+        _log.info("session begins", session=record.id, attempt=record.attempt, fence=record.fence)
+        _begin(self._repository, settings, record.id, record.id)
+
+
+def _begin(repository: Repository, settings: Settings, name: str, *words: str) -> None:
+    """Start a process of the session host, detached; it logs to the folder of that name. Raises OSError."""
+    place = SessionFiles.of(repository, settings).of_session(name) / "supervisor.log"
+    log = os.open(place, _LOG_FLAGS, 0o600)
+    try:
+        process = subprocess.Popen(  # noqa: S603 - our own interpreter and module
+            (sys.executable, "-I", "-m", "commonhold.session_host", repository.root, *words),
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            start_new_session=True,
+            cwd="/",
+        )
+    finally:
+        os.close(log)
+    # If it ends before this process does, no zombie is left.
+    threading.Thread(target=process.wait, name="commonhold-session", daemon=True).start()

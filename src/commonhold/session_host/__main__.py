@@ -1,0 +1,46 @@
+"""`python -m commonhold.session_host ROOT SESSION`: supervise a session that was claimed; without one, sweep."""
+
+import os
+import sys
+from typing import Final
+
+from commonhold.client.opening import open_beside_daemon
+from commonhold.config import load_settings
+from commonhold.kernel.managed_session import SessionState
+from commonhold.machine.log_output import log_to_standard_error
+from commonhold.machine.logs import Log
+from commonhold.machine.process_groups import environment_without_git
+from commonhold.session_host.leftovers import Leftovers, sweep
+from commonhold.session_host.session_files import SessionFiles
+from commonhold.session_host.supervisor import Supervisor
+from commonhold.session_host.worktrees import Worktrees
+from commonhold.sessions.decide import supervisor_of
+from commonhold.sessions.service import ENGINE
+from commonhold.workspace.git.process import Git
+from commonhold.workspace.repository import find_repository
+
+_log: Final = Log(__name__)
+
+
+def main(root: str, session: str = "") -> int:
+    """Do it; return an exit status."""
+    repository, settings = find_repository(root), load_settings(root)
+    log_to_standard_error(settings.log, "")
+    files = SessionFiles.of(repository, settings)
+    worktrees = Worktrees(Git(repository.root), files)
+    with open_beside_daemon(root, supervisor_of(session) if session else ENGINE) as hold:
+        if not session:
+            cleared = sweep(hold, Leftovers(worktrees, files, environment_without_git()))
+            _log.info("sweep ended", cleared=cleared)
+            return 0
+        (view,) = hold.managed_sessions(session).sessions
+        if view.record.state is not SessionState.RUNNING:
+            _log.warning("session is not running", session=session, state=view.record.state)
+            return 1
+        Supervisor(hold, worktrees, files, settings, repository.state_folder).supervise(view.record)
+    return 0
+
+
+if __name__ == "__main__":
+    os.chdir("/")
+    sys.exit(main(*sys.argv[1:]))

@@ -1,0 +1,205 @@
+"""The supervisor of a managed session: a process of its own, which outlives the daemon that started it.
+
+It holds the session by a lease. If it cannot renew that in time it ends the agent, and reports nothing: another may
+have taken the session over, under a higher fence.
+"""
+
+import os
+import time
+import uuid
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from commonhold.agents.headless import HEADLESS, line_of_command
+from commonhold.client.session import Commonhold
+from commonhold.config import Settings
+from commonhold.kernel.errors import CommonholdError
+from commonhold.kernel.managed_session import (
+    EndCause,
+    ManagedSessionRecord,
+    SessionMove,
+    SessionState,
+)
+from commonhold.machine.logs import Log
+from commonhold.machine.process_groups import environment_without_git
+from commonhold.machine.process_tree import become_subreaper, descendants, parent_of
+from commonhold.session_host.leftovers import Leftovers
+from commonhold.session_host.session_files import SessionFiles, WorkspaceNote
+from commonhold.session_host.turn import GRACE_SECONDS, SHELL, Stopped, Turn, environment_of
+from commonhold.session_host.worktrees import Worktrees, workspace_lost
+from commonhold.sessions.commands import SessionReport
+from commonhold.workspace import daemon_files
+
+TTL_SECONDS: Final = 30.0
+"""How long the lease of a supervisor lasts: a supervisor that died is noticed after this time."""
+RENEW_SECONDS: Final = 5.0
+ASK_SECONDS: Final = 0.5
+_REPORT_SECONDS: Final = 60.0
+_MARGIN_SECONDS: Final = GRACE_SECONDS + 5.0
+"""A supervisor that could not renew its lease ends the agent this long before its end: ending takes time."""
+_log: Final = Log(__name__)
+
+
+@dataclass
+class Wishes:
+    """The contact with the store during a turn: renews the lease, and asks what people wish."""
+
+    hold: Commonhold
+    record: ManagedSessionRecord
+    renewed_at: float = field(default_factory=time.monotonic)
+    asked_at: float = 0.0
+    is_lost: bool = False
+
+    def asked(self) -> Stopped | None:
+        """Say whether the turn must stop. A store that does not answer is asked again, as long as the lease lasts."""
+        now = time.monotonic()
+        if now - self.asked_at < ASK_SECONDS:
+            return None
+        self.asked_at = now
+        try:
+            (view,) = self.hold.managed_sessions(self.record.id).sessions
+            found = view.record
+            if (found.state, found.fence) != (SessionState.RUNNING, self.record.fence):
+                return self._lose("another supervisor has the session")
+            if found.wish is not None:
+                return Stopped(EndCause.ASKED, found.note, found.wish)
+            if now - self.renewed_at >= RENEW_SECONDS:
+                if self.hold.renew(self.record.lease_id, ttl_seconds=TTL_SECONDS).outcome != "renewed":
+                    return self._lose("its lease has ended")
+                self.renewed_at = now
+        except CommonholdError as fault:
+            _log.warning("store does not answer", session=self.record.id, code=fault.code, message=fault.message)
+            if now - self.renewed_at >= TTL_SECONDS - _MARGIN_SECONDS:
+                return self._lose("its lease could not be renewed")
+        return None
+
+    def _lose(self, why: str) -> Stopped:
+        self.is_lost = True
+        return Stopped(EndCause.LOST, why)
+
+
+@dataclass(frozen=True, slots=True)
+class Supervisor:
+    """Supervises one turn of a session that was claimed for it."""
+
+    hold: Commonhold
+    worktrees: Worktrees
+    files: SessionFiles
+    settings: Settings
+    state_folder: str
+
+    def supervise(self, record: ManagedSessionRecord) -> None:
+        """Run the turn, report its end, and remove the workspace unless the session is paused."""
+        become_subreaper()
+        with self.files.alone(record.id, wait=True):
+            wishes = Wishes(self.hold, record)
+            note, report = self._run(record, wishes)
+            if note is not None:
+                report = self._harvested(note, report)
+            if not wishes.is_lost:
+                self._report(record, report)
+            leftovers = Leftovers(self.worktrees, self.files, self._environment(record))
+            is_kept = report.move is SessionMove.PAUSE and not wishes.is_lost
+            if note is not None and not is_kept:
+                leftovers.remove(note)
+        self.worktrees.empty_trash()
+
+    def _run(self, record: ManagedSessionRecord, wishes: Wishes) -> tuple[WorkspaceNote | None, SessionReport]:
+        """Prepare the workspace and run the turn. A failure of the preparation is an end with its reason."""
+        session, environment = record.session, self._environment(record)
+        try:
+            note = self.files.note(session.id)
+            is_first = record.attempts[-1].turns == 1
+            if is_first and note is not None:
+                Leftovers(self.worktrees, self.files, environment).clear(note)
+                note = None
+            if note is None and not is_first:
+                raise workspace_lost(str(self.files.workspace(session.id, record.attempt)))
+            if note is None:
+                note = self.worktrees.make(session, record.attempt)
+            prompt = self.files.of_session(session.id) / "prompt.txt"
+            prompt.write_text(session.task, encoding="utf-8")
+            words, more = agent_command(record, str(prompt), note.path, is_first=is_first)
+        except CommonholdError as fault:
+            return self.files.note(session.id), _not_started(f"{fault.message}; next: {fault.hint}")
+        except OSError as fault:
+            return self.files.note(session.id), _not_started(f"the workspace could not be made: {fault}")
+        log = self.files.log(session.id, record.attempt)
+        turn = Turn(note.path, log, {**environment, **more}, wishes.asked, self._spared)
+        return note, turn.run(session, words, is_first=is_first)
+
+    def _harvested(self, note: WorkspaceNote, report: SessionReport) -> SessionReport:
+        try:
+            result, is_complete = self.worktrees.harvest(note)
+        except (CommonholdError, OSError) as fault:
+            return replace(
+                report,
+                move=SessionMove.FAIL if report.move is SessionMove.FINISH else report.move,
+                note=f"{report.note}; its work could not be read, and stays in {note.path}: {fault}",
+            )
+        kept = "" if is_complete else f"; some of its files could not be harvested, and stay in {note.path}"
+        return replace(report, result=result, note=f"{report.note}{kept}")
+
+    def _report(self, record: ManagedSessionRecord, report: SessionReport) -> None:
+        """Report the end, again and again while no store answers: then the session counts as lost."""
+        until = time.monotonic() + _REPORT_SECONDS
+        while True:
+            try:
+                answer = self.hold.report_managed_session(
+                    record.id,
+                    report,
+                    attempt=record.attempt,
+                    fence=record.fence,
+                    request_id=f"report-{record.id}-{record.fence}",
+                )
+            except CommonholdError:
+                if time.monotonic() >= until:
+                    raise
+                time.sleep(ASK_SECONDS)
+            else:
+                _log.info("turn ended", session=record.id, move=report.move, outcome=answer.outcome, why=answer.why)
+                return
+
+    def _environment(self, record: ManagedSessionRecord) -> dict[str, str]:
+        name = record.session.agent if record.session.agent in HEADLESS else "agent"
+        shared = {"COMMONHOLD_STORE": self.settings.store, "COMMONHOLD_NAMESPACE": self.settings.namespace}
+        return environment_of(
+            environment_without_git(),
+            f"{name}:{record.id}",
+            self.files.label(record.id, record.fence),
+            record.slot,
+            {variable: value for variable, value in shared.items() if value},
+        )
+
+    def _spared(self) -> Collection[int]:
+        """Return the processes of a daemon that a hook has started below this process: it serves others, too."""
+        with suppress(OSError, CommonholdError):
+            if daemon_files.is_running(self.state_folder):
+                daemon = daemon_files.pid(self.state_folder) or 0
+                below = descendants(os.getpid())
+                return tuple(each for each in (daemon, parent_of(daemon)) if each in below)
+        return ()
+
+
+def agent_command(
+    record: ManagedSessionRecord, prompt_file: str, workspace: str, *, is_first: bool
+) -> tuple[Sequence[str], Mapping[str, str]]:
+    """Return the command of the agent, and the variables to add to its environment.
+
+    A known agent resumes its own session in a later turn, if it takes the id of that from us; all others begin again
+    in the workspace as it is.
+    """
+    session = record.session
+    known = HEADLESS.get(session.agent)
+    if known is None:
+        return (SHELL, "-c", line_of_command(session.agent, prompt_file, workspace)), {}
+    name = str(uuid.uuid5(uuid.NAMESPACE_URL, f"{session.place}/{session.id}/{record.attempt}"))
+    takes_id = any("{session}" in each for each in known.start)
+    make = known.starting if is_first or not takes_id else known.resuming
+    return make(session.task, workspace, name), known.environment
+
+
+def _not_started(why: str) -> SessionReport:
+    return SessionReport(SessionMove.FAIL, why, EndCause.NOT_STARTED)

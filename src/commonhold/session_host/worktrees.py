@@ -1,0 +1,157 @@
+"""Workspaces of managed sessions as git worktrees: made, harvested, and removed without losing work.
+
+Git runs here without the hooks and monitors of the repository, and finds the folder of the worktree by a note made
+before the agent began: an agent can rewrite `.git` in its workspace.
+"""
+
+import os
+import secrets
+import shutil
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+from commonhold.kernel.errors import Code, StoreError
+from commonhold.kernel.managed_session import ManagedSession, SessionResult
+from commonhold.session_host.session_files import SessionFiles, WorkspaceNote
+from commonhold.workspace.git.process import Git, failed
+
+REFS: Final = "refs/commonhold/sessions"
+INCLUDE: Final = ".worktreeinclude"
+_GITLINK: Final = b"160000"
+_AUTHOR: Final = {
+    "GIT_AUTHOR_NAME": "Commonhold",
+    "GIT_AUTHOR_EMAIL": "commonhold@localhost",
+    "GIT_COMMITTER_NAME": "Commonhold",
+    "GIT_COMMITTER_EMAIL": "commonhold@localhost",
+}
+
+
+def branch_of(session: str) -> str:
+    """Return the branch of a session."""
+    return f"agent/{session}"
+
+
+class Worktrees:
+    """The workspaces of one repository, whose main working tree is at `git.root`."""
+
+    def __init__(self, git: Git, files: SessionFiles) -> None:
+        """Keep them at the places that `files` names."""
+        self._git = git
+        self._files = files
+
+    def make(self, session: ManagedSession, attempt: int) -> WorkspaceNote:
+        """Make the workspace of an attempt: a worktree at the base, with the ignored files that the project lists.
+
+        The branch of an earlier attempt begins anew; its former commits are kept under refs/commonhold/sessions/ID.
+        Raises StoreError `GIT_FAILED`, OSError.
+        """
+        self._files.workspaces.mkdir(mode=0o700, parents=True, exist_ok=True)
+        path = Path(os.path.realpath(self._files.workspace(session.id, attempt)))
+        branch = branch_of(session.id)
+        with self._files.making_worktrees():
+            begins = "-b"
+            former = self._git.line("rev-parse", "--verify", "--quiet", f"refs/heads/{branch}")
+            if attempt > 1 and former is not None:
+                begins = "-B"
+                self._git.ask("update-ref", f"{REFS}/{session.id}/before-{attempt}", former)
+            reason = f"the workspace of session {session.id}"
+            words = ("worktree", "add", "--quiet", "--no-track", "--lock", "--reason", reason, begins, branch)
+            done = self._git.run(*words, str(path), session.base)
+        if done.returncode:
+            raise failed("worktree add", done)
+        git_dir = os.path.realpath(path / (path / ".git").read_text().removeprefix("gitdir:").strip())
+        note = WorkspaceNote(session.id, attempt, str(path), git_dir, session.teardown, session.base)
+        self._files.put_note(note)
+        self._include(session.root, path)
+        return note
+
+    def _include(self, root: str, path: Path) -> None:
+        """Copy the ignored files that match the patterns in `.worktreeinclude`, from the starter's working tree."""
+        patterns = Path(root, INCLUDE)
+        if not patterns.is_file():
+            return
+        source = Git(root)
+        listed = source.ask("ls-files", "-z", "--others", "--ignored", f"--exclude-from={patterns}")
+        ignored = source.run("check-ignore", "-z", "--stdin", given=listed).stdout
+        for name in ignored.split(b"\0"):
+            if name:
+                place = path / os.fsdecode(name)
+                place.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy2(Path(root, os.fsdecode(name)), place, follow_symlinks=False)
+
+    def harvest(self, note: WorkspaceNote) -> tuple[SessionResult, bool]:
+        """Keep the work of an attempt under refs/commonhold/sessions/ID/ATTEMPT. Return it, and whether it is complete.
+
+        It is not if a file could not be read, or if the workspace holds another repository: then the workspace must
+        stay. Nothing is committed on the branch, and the workspace is not changed. Raises StoreError `GIT_FAILED`.
+        """
+        tip, ref = self._tip(note), f"{REFS}/{note.session}/{note.attempt}"
+        if not Path(note.path).is_dir():
+            # Its files were harvested before it was moved away, or a person has removed it.
+            kept = self._git.line("rev-parse", "--verify", "--quiet", ref)
+            return SessionResult(tip, kept or tip), True
+        index = str(self._files.of_session(note.session) / "harvest.index")
+        there = {"GIT_DIR": note.git_dir, "GIT_WORK_TREE": note.path, "GIT_INDEX_FILE": index}
+        git, snapshot = Git(note.path), tip
+        with suppress(FileNotFoundError):
+            shutil.copyfile(Path(note.git_dir, "index"), index)
+        added = git.run("-c", "advice.addEmbeddedRepo=false", "add", "--all", "--ignore-errors", settings=there)
+        changes = git.ask("diff-index", "--cached", "--raw", "-z", "--no-renames", tip, settings=there)
+        complete = added.returncode == 0 and not any(
+            each.startswith(b":") and each.split(b" ")[1] == _GITLINK for each in changes.split(b"\0")
+        )
+        if changes:
+            tree = git.ask("write-tree", settings=there).decode().strip()
+            message = f"Uncommitted work of session {note.session}, attempt {note.attempt}"
+            words = ("commit-tree", "--no-gpg-sign", tree, "-p", tip, "-m", message)
+            snapshot = self._git.ask(*words, settings=_AUTHOR).decode().strip()
+        Path(index).unlink(missing_ok=True)
+        self._git.ask("update-ref", ref, snapshot)
+        return SessionResult(tip, snapshot), complete
+
+    def _tip(self, note: WorkspaceNote) -> str:
+        """Return the commit that is checked out in a workspace, or as much as is known of it."""
+        there = {"GIT_DIR": note.git_dir}
+        done = self._git.run("rev-parse", "--verify", "--quiet", "HEAD^{commit}", settings=there)
+        if done.returncode == 0:
+            return done.stdout.decode().strip()
+        return self._git.line("rev-parse", "--verify", "--quiet", f"refs/heads/{branch_of(note.session)}") or note.base
+
+    def remove(self, note: WorkspaceNote) -> None:
+        """Remove a workspace that was harvested: its files go to the trash, which `empty_trash` deletes.
+
+        Only git's record of this very worktree is deleted: `git worktree prune` would take others', too.
+        """
+        path = Path(note.path)
+        if path.is_dir():
+            self._files.trash.mkdir(mode=0o700, parents=True, exist_ok=True)
+            path.rename(self._files.trash / f"{path.name}-{secrets.token_hex(4)}")
+        record = Path(note.git_dir)
+        if record.parent.name == "worktrees" and (record / "gitdir").is_file():
+            named = Path((record / "gitdir").read_text().strip())
+            if named.parent == path or not named.exists():
+                shutil.rmtree(record)
+        self._files.drop_note(note.session)
+
+    def empty_trash(self) -> None:
+        """Delete the removed workspaces. It may take minutes: the callers have ended their other work."""
+        if not self._files.trash.is_dir():
+            return
+        for folder, below, _ in os.walk(self._files.trash):
+            # An agent may have protected a folder against its own deletion.
+            for each in below:
+                place = Path(folder, each)
+                if not place.is_symlink():
+                    with suppress(OSError):
+                        place.chmod(0o700)
+        shutil.rmtree(self._files.trash, ignore_errors=True)
+
+
+def workspace_lost(path: str) -> StoreError:
+    """Return the error for a workspace that somebody removed while a session was paused."""
+    return StoreError(
+        Code.IO_FAILED,
+        f"the workspace {path} is gone, so the session cannot go on",
+        hint="begin anew: commonhold session retry",
+    )

@@ -1,0 +1,1 @@
+"""Managed sessions: their queue, and the decisions about their states."""

@@ -1,0 +1,35 @@
+"""The answers to calls about managed sessions."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from commonhold.kernel.answers import Next
+from commonhold.kernel.managed_session import ManagedSessionRecord
+from commonhold.kernel.refusals import Refusal
+
+
+@dataclass(frozen=True, slots=True)
+class ManagedSessionView:
+    """A managed session, and how its state is known.
+
+    `is_supervised`: its supervisor's lease is live; it ends in `lease_seconds` unless renewed. A running session that
+    is not supervised was lost, and the next command about sessions says so. `why` says why a queued or paused one does
+    not run now (empty if it waits for nothing but its turn). `age_seconds` counts from the last change of its state.
+    """
+
+    record: ManagedSessionRecord
+    is_supervised: bool
+    lease_seconds: float
+    why: str
+    age_seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class ManagedSessionAnswer:
+    """The answer to every call about managed sessions; a refusal has a code and a reason."""
+
+    outcome: Literal["started", "changed", "listed", "refused"]
+    sessions: tuple[ManagedSessionView, ...] = ()
+    code: Refusal | None = None
+    why: str = ""
+    next: Next | None = None

@@ -1,0 +1,58 @@
+"""The order of the queue: tenants take turns, and among the sessions of one the higher priority goes first.
+
+Turns are counted, not times, so that a tenant with 500 sessions and fifty tenants with one each get the same share. A
+session rises by one priority for each `AGEING_SECONDS` that it waits, so that none waits forever behind urgent ones.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+from commonhold.kernel.clock import Now
+from commonhold.kernel.managed_session import ManagedSessionRecord, SessionState
+from commonhold.sessions.commands import SessionLimits
+
+AGEING_SECONDS: Final = 600.0
+
+
+def is_ready(record: ManagedSessionRecord, now: Now) -> bool:
+    """Whether a session waits for nothing but a free place."""
+    if record.state not in (SessionState.QUEUED, SessionState.PAUSED):
+        return False
+    return record.is_due and (record.due is None or record.due.has_passed(now))
+
+
+def next_session(
+    records: Iterable[ManagedSessionRecord], served: Mapping[str, int], place: str, limits: SessionLimits, now: Now
+) -> ManagedSessionRecord | str:
+    """Return the session to claim next in `place`, or why none can be claimed.
+
+    `served` are the sequences of the last claims by tenant. A paused session goes on even while too many await review:
+    it has begun already.
+    """
+    here = [each for each in records if each.session.place == place]
+    states = Counter(each.state for each in here)
+    if states[SessionState.RUNNING] >= limits.running:
+        return f"{states[SessionState.RUNNING]} sessions are running, and the limit is {limits.running}"
+    ready = [each for each in here if is_ready(each, now)]
+    if states[SessionState.AWAITING_REVIEW] >= limits.awaiting_review:
+        ready = [each for each in ready if each.state is SessionState.PAUSED]
+        if not ready:
+            waiting = states[SessionState.AWAITING_REVIEW]
+            return f"{waiting} sessions await review, and the limit is {limits.awaiting_review}"
+    if not ready:
+        return "no session is ready"
+    running = Counter(each.session.tenant for each in here if each.state is SessionState.RUNNING)
+
+    def order(record: ManagedSessionRecord) -> tuple[float, ...]:
+        tenant = record.session.tenant
+        risen = max(0.0, now.wall - record.since) // AGEING_SECONDS
+        return running[tenant], served.get(tenant, 0), -(record.session.priority + risen), record.number
+
+    return min(ready, key=order)
+
+
+def free_slot(records: Iterable[ManagedSessionRecord], place: str) -> int:
+    """Return the lowest number that no running session of the place has: two of them never share their ports."""
+    taken = {each.slot for each in records if each.state is SessionState.RUNNING and each.session.place == place}
+    return next(number for number in range(len(taken) + 1) if number not in taken)

@@ -1,0 +1,247 @@
+"""Decisions on managed sessions: `decide(table, command, now)` gives the outcome and the events that make it so.
+
+A running session is held by a lease on `session:ID`, so a claim contains a decision on leases, in one transaction. A
+lease ends by itself when the supervisor dies; the next command on any session then notes the loss, before anything
+else is decided.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from commonhold.kernel import commands as leases
+from commonhold.kernel.clock import Now, deadline
+from commonhold.kernel.errors import Code, InputError
+from commonhold.kernel.events import Event
+from commonhold.kernel.keys import canonical
+from commonhold.kernel.lease_table import LeaseTable
+from commonhold.kernel.managed_session import (
+    EndCause,
+    ManagedSessionRecord,
+    SessionMove,
+    SessionMoved,
+    SessionQueued,
+    SessionState,
+    SessionWish,
+    moved_session,
+    queued_session,
+)
+from commonhold.kernel.modes import Mode
+from commonhold.kernel.outcomes import Granted
+from commonhold.kernel.refusals import Refusal
+from commonhold.leases.decide import decide as decide_lease
+from commonhold.sessions.choice import free_slot, next_session
+from commonhold.sessions.commands import (
+    ChangeSession,
+    ClaimSession,
+    NoSession,
+    ReportSession,
+    SessionAction,
+    SessionChanged,
+    SessionClaimed,
+    SessionCommand,
+    SessionOutcome,
+    SessionRefused,
+    SessionsSettled,
+    SettleSessions,
+    StartSession,
+)
+
+LONGEST_BACKOFF_SECONDS: Final = 60.0
+_REPORTED: Final = frozenset({SessionMove.PAUSE, SessionMove.FINISH, SessionMove.FAIL, SessionMove.CANCEL})
+
+
+@dataclass(frozen=True, slots=True)
+class SessionTable:
+    """The state that a decision on sessions needs.
+
+    `sessions` contains, by id, all that are not final and those that the command names; `served` the sequence of the
+    last claim by tenant. `leases` is complete.
+    """
+
+    sessions: Mapping[str, ManagedSessionRecord]
+    served: Mapping[str, int]
+    leases: LeaseTable
+
+
+@dataclass(frozen=True, slots=True)
+class SessionDecision:
+    """An outcome, and the events that must be recorded with it in one transaction."""
+
+    outcome: SessionOutcome
+    events: tuple[Event, ...]
+
+
+def session_key(session_id: str) -> str:
+    """Return the text of the key on which the supervision of a session is a lease."""
+    return f"session:{session_id}"
+
+
+def supervisor_of(session_id: str) -> str:
+    """Return the holder of that lease."""
+    return f"supervisor:{session_id}"
+
+
+def unknown(session_id: str) -> InputError:
+    """Return the error for a session that does not exist."""
+    return InputError(
+        Code.SESSION_UNKNOWN,
+        f"there is no session {session_id!r}",
+        hint="`commonhold session list --all` shows every session",
+        fields={"session": session_id},
+    )
+
+
+def decide(table: SessionTable, command: SessionCommand, now: Now) -> SessionDecision:
+    """Answer one command. Lost supervisors are noted first, even if it is refused.
+
+    Raises InputError `SESSION_UNKNOWN`.
+    """
+    turn = _Turn(table, now)
+    lost = turn.settle()
+    if isinstance(command, SettleSessions):
+        outcome: SessionOutcome = SessionsSettled(lost)
+    else:
+        outcome = _DECISIONS[type(command)](turn, command)
+    return SessionDecision(outcome, tuple(turn.events))
+
+
+class _Turn:
+    """A decision in progress: the sessions as changed so far, and the events that changed them."""
+
+    def __init__(self, table: SessionTable, now: Now) -> None:
+        self.now = now
+        self.events: list[Event] = []
+        self.sessions = dict(table.sessions)
+        self.served = table.served
+        self._leases = table.leases
+
+    @property
+    def next_sequence(self) -> int:
+        return self._leases.next_sequence + len(self.events)
+
+    def named(self, session_id: str) -> ManagedSessionRecord:
+        if session_id not in self.sessions:
+            raise unknown(session_id)
+        return self.sessions[session_id]
+
+    def start(self, event: SessionQueued) -> ManagedSessionRecord:
+        record = queued_session(event, self.next_sequence, self.now.wall)
+        self.sessions[record.id] = record
+        self.events.append(event)
+        return record
+
+    def move(self, record: ManagedSessionRecord, event: SessionMoved) -> ManagedSessionRecord:
+        moved = moved_session(record, event, self.next_sequence, self.now.wall)
+        self.sessions[record.id] = moved
+        self.events.append(event)
+        return moved
+
+    def lease(self, command: leases.Acquire | leases.Release) -> object:
+        decision = decide_lease(replace(self._leases, next_sequence=self.next_sequence), command, self.now)
+        self.events += decision.events
+        return decision.outcome
+
+    def is_held(self, record: ManagedSessionRecord) -> bool:
+        return any(each.id == record.lease_id and each.is_live(self.now) for each in self._leases.leases)
+
+    def settle(self) -> tuple[str, ...]:
+        """Note the running sessions whose leases have ended. Return their ids."""
+        lost = [
+            each for each in self.sessions.values() if each.state is SessionState.RUNNING and not self.is_held(each)
+        ]
+        for record in lost:
+            why = f"its supervisor was lost (attempt {record.tries} of {record.session.most_attempts})"
+            event = SessionMoved(
+                supervisor_of(record.id), record.id, SessionMove.LOSE, record.attempt, why, EndCause.LOST
+            )
+            if record.wish is SessionWish.CANCEL:
+                event = replace(event, move=SessionMove.CANCEL, note=record.note, cause=EndCause.ASKED)
+            elif record.tries >= record.session.most_attempts:
+                event = replace(event, move=SessionMove.FAIL)
+            else:
+                pause = min(LONGEST_BACKOFF_SECONDS, 2.0 ** (record.tries - 1))
+                event = replace(event, due=deadline(self.now, pause))
+            self.move(record, event)
+        return tuple(each.id for each in lost)
+
+
+def _start(turn: _Turn, command: StartSession) -> SessionChanged:
+    session = replace(command.session, id=f"s{turn.next_sequence}")
+    return SessionChanged(turn.start(SessionQueued(command.holder, session)))
+
+
+def _claim(turn: _Turn, command: ClaimSession) -> SessionClaimed | NoSession:
+    found = next_session(turn.sessions.values(), turn.served, command.place, command.limits, turn.now)
+    if isinstance(found, str):
+        return NoSession(found)
+    keys = (canonical(session_key(found.id)),)
+    holder, purpose = supervisor_of(found.id), f"supervises {found.id}"
+    outcome = turn.lease(
+        leases.Acquire(command.lease_id, command.lease_id, holder, purpose, keys, Mode.EXCLUSIVE, command.ttl_seconds)
+    )
+    if not isinstance(outcome, Granted):
+        return NoSession(f"{session_key(found.id)} is leased by another")
+    is_going_on = found.state is SessionState.PAUSED
+    event = SessionMoved(
+        command.holder,
+        found.id,
+        SessionMove.CLAIM,
+        found.attempt if is_going_on else found.attempt + 1,
+        lease_id=outcome.lease.id,
+        fence=outcome.lease.fence,
+        slot=free_slot(turn.sessions.values(), command.place),
+    )
+    return SessionClaimed(turn.move(found, event), outcome.lease)
+
+
+def _report(turn: _Turn, command: ReportSession) -> SessionChanged | SessionRefused:
+    record, report = turn.named(command.session_id), command.report
+    if (record.attempt, record.fence) != (command.attempt, command.fence) or not record.fence:
+        return SessionRefused(Refusal.SESSION_TAKEN, f"{record.id} is not under the fence {command.fence}", record)
+    if report.move not in _REPORTED:
+        why = f"a supervisor does not {report.move.value} a session"
+        return SessionRefused(Refusal.SESSION_CHANGED, why, record)
+    event = SessionMoved(
+        command.holder,
+        record.id,
+        report.move,
+        record.attempt,
+        report.note,
+        report.cause,
+        report.status,
+        report.result,
+        due=None if report.wait_seconds is None else deadline(turn.now, report.wait_seconds),
+    )
+    if record.wish is SessionWish.CANCEL:
+        event = replace(event, move=SessionMove.CANCEL, note=record.note, cause=EndCause.ASKED, due=None)
+    turn.lease(leases.Release(record.lease_id, supervisor_of(record.id)))
+    return SessionChanged(turn.move(record, event))
+
+
+def _change(turn: _Turn, command: ChangeSession) -> SessionChanged | SessionRefused:
+    record = turn.named(command.session_id)
+    move = SessionMove(command.action.value)
+    if command.attempt is not None and command.attempt != record.attempt:
+        why = f"{record.id} has moved on since: it is {record.state.value}, in attempt {record.attempt}"
+        return SessionRefused(Refusal.SESSION_CHANGED, why, record)
+    if not record.can(move):
+        why = f"{record.id} is {record.state.value}, so there is nothing to {move.value}"
+        return SessionRefused(Refusal.SESSION_CHANGED, why, record)
+    event = SessionMoved(command.holder, record.id, move, record.attempt, command.note)
+    if record.state is SessionState.RUNNING:
+        wish = SessionWish(command.action.value)
+        if record.wish is SessionWish.CANCEL:
+            return SessionRefused(Refusal.SESSION_CHANGED, f"{record.id} is being cancelled already", record)
+        return SessionChanged(turn.move(record, replace(event, move=SessionMove.ASK, wish=wish)))
+    cause = EndCause.ASKED if command.action in (SessionAction.CANCEL, SessionAction.DISCARD) else None
+    event = replace(event, cause=cause, task=command.task, commit=command.commit)
+    return SessionChanged(turn.move(record, event))
+
+
+_DECISIONS: Final[Mapping[type[Any], Callable[[_Turn, Any], SessionOutcome]]] = {
+    StartSession: _start,
+    ClaimSession: _claim,
+    ReportSession: _report,
+    ChangeSession: _change,
+}

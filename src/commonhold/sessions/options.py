@@ -1,0 +1,25 @@
+"""The options of a managed session, with their types."""
+
+from collections.abc import Sequence
+from typing import TypedDict
+
+
+class SessionOptions(TypedDict, total=False):
+    """The options of a call that starts a managed session; one that is left out has its usual value.
+
+    `base` is the revision that it starts at: by default the commit that is checked out. `setup` prepares the workspace,
+    `teardown` is run before its removal, all `checks` must pass after the agent: commands for a shell. A higher
+    `priority` (0) goes first among the sessions of a `tenant` (empty). Its agent is ended after `timeout_seconds` (an
+    hour), or `silence_seconds` (15 minutes) without output. A session whose supervisor was lost is tried
+    `most_attempts` times (3).
+    """
+
+    base: str
+    setup: str
+    teardown: str
+    checks: Sequence[str]
+    priority: int
+    tenant: str
+    timeout_seconds: float
+    silence_seconds: float
+    most_attempts: int

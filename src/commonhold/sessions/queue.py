@@ -1,0 +1,50 @@
+"""The managed sessions in a store: `sessions.decide` makes the decisions, one transaction each."""
+
+from contextlib import AbstractContextManager
+from typing import Final, get_args
+
+from commonhold.kernel.clock import Now
+from commonhold.kernel.lease_table import LeaseTable
+from commonhold.kernel.ports import Clock, Once, TaskReader, TaskTables
+from commonhold.leases.registry import decided
+from commonhold.sessions.commands import ChangeSession, ReportSession, SessionCommand, SessionOutcome
+from commonhold.sessions.decide import SessionTable, decide
+
+_OUTCOMES: Final = get_args(SessionOutcome)
+
+
+class SessionQueue:
+    """Managed sessions, in the tables that keep the leases: memory, SQLite or PostgreSQL."""
+
+    def __init__(self, tables: TaskTables, clock: Clock) -> None:
+        """Keep sessions in `tables`, by `clock`, which is the clock of their storage."""
+        self._tables = tables
+        self._clock = clock
+
+    def execute(self, command: SessionCommand, once: Once | None = None) -> SessionOutcome:
+        """Decide on a command inside one transaction. With `once`, a repeated request gets its first outcome.
+
+        Raises InputError `SESSION_UNKNOWN`, and UsageError `REQUEST_ID_REUSED`.
+        """
+        named = (command.session_id,) if isinstance(command, ReportSession | ChangeSession) else ()
+        return decided(
+            (self._tables, self._clock),
+            (command.holder, once),
+            _OUTCOMES,
+            lambda reader, now: decide(table_of(reader, named), command, now),
+        )
+
+    def read(self) -> AbstractContextManager[TaskReader]:
+        """Return one consistent view."""
+        return self._tables.read()
+
+    def now(self) -> Now:
+        """Return the present instant."""
+        return self._clock.now()
+
+
+def table_of(reader: TaskReader, ids: tuple[str, ...] = ()) -> SessionTable:
+    """Return the state for a decision that names these sessions."""
+    sessions = {record.id: record for record in reader.managed_sessions_in_question(ids)}
+    leases = LeaseTable(reader.leases(), reader.next_sequence, reader.waiters())
+    return SessionTable(sessions, reader.tenants_served(), leases)

@@ -1,0 +1,232 @@
+"""The managed sessions of one repository: the use cases of those who start and review them, and of supervisors."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from commonhold.kernel.answers import Next
+from commonhold.kernel.errors import Code, InputError, UsageError
+from commonhold.kernel.managed_session import ManagedSession, ManagedSessionRecord, SessionState
+from commonhold.kernel.ports import Ids, Revisions
+from commonhold.kernel.texts import MAX_HOLDER_LENGTH, MAX_TEXT_LENGTH, check_line, duration
+from commonhold.leases.idempotency import once
+from commonhold.leases.registry import task_storage
+from commonhold.leases.requests import check_reason
+from commonhold.sessions.answers import ManagedSessionAnswer, ManagedSessionView
+from commonhold.sessions.choice import is_ready, next_session
+from commonhold.sessions.commands import (
+    ChangeSession,
+    ClaimSession,
+    ReportSession,
+    SessionAction,
+    SessionChanged,
+    SessionClaimed,
+    SessionCommand,
+    SessionLimits,
+    SessionOutcome,
+    SessionRefused,
+    SessionReport,
+    SessionsSettled,
+    SettleSessions,
+    StartSession,
+)
+from commonhold.sessions.decide import unknown
+from commonhold.sessions.options import SessionOptions
+from commonhold.sessions.queue import SessionQueue, table_of
+from commonhold.workspace.place import WorktreeState
+
+MOST_TASK_CHARACTERS: Final = 100_000
+MOST_CHECKS: Final = 20
+MOST_PRIORITY: Final = 1_000
+MOST_ATTEMPTS: Final = 20
+MOST_SECONDS: Final = 7 * 86_400.0
+ENGINE: Final = "commonhold:sessions"
+"""The holder under which the daemon claims sessions for supervisors."""
+_CONTROL: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
+_EXPLAINED: Final = (SessionAction.CANCEL, SessionAction.DISCARD)
+
+
+@dataclass(frozen=True, slots=True)
+class _Request:
+    """A request with an id to repeat it by; `content` is the command without anything random in it."""
+
+    holder: str
+    request_id: str | None
+    content: object
+
+
+class ManagedSessions:
+    """The managed sessions of one repository, for one session name."""
+
+    def __init__(self, place: WorktreeState, ids: Ids, revisions: Revisions | None, where: str) -> None:
+        """Keep sessions where the leases are kept. `where` names the machine and state folder that they run at."""
+        self._root = place.files.root
+        self._ids = ids
+        self._revisions = revisions
+        self._where = where
+        self._queue = SessionQueue(*task_storage(place))
+
+    def start(
+        self, holder: str, task: str, agent: str, options: SessionOptions, request_id: str | None
+    ) -> ManagedSessionAnswer:
+        """Add a session to the queue. Its id, root, place and branch are given here."""
+        if self._revisions is None:
+            raise InputError(
+                Code.REPOSITORY_PLAIN,
+                "a managed session needs a git repository: its workspace is a git worktree",
+                hint="make it one: git init, git add, git commit",
+            )
+        rest: dict[str, Any] = {**options, "checks": tuple(options.get("checks", ()))}
+        base = rest.pop("base", "") or "HEAD"
+        session = _checked(ManagedSession("", task, agent, "", self._root, self._where, **rest))
+        commit, branch = self._revisions.commit_of(base), self._revisions.branch()
+        command = StartSession(holder, replace(session, base=commit, branch=branch))
+        return self._answer(self._run(command, request_id, (session, base)), "started")
+
+    def change(
+        self,
+        holder: str,
+        session: str,
+        action: SessionAction,
+        note: str,
+        attempt: int | None,
+        task: str,
+        commit: str,
+        request_id: str | None,
+    ) -> ManagedSessionAnswer:
+        """Change a session for a person; see SessionAction. CANCEL and DISCARD need a reason."""
+        if action in _EXPLAINED:
+            check_reason(note, "reason")
+        check_line(note, "note", MAX_TEXT_LENGTH)
+        if task:
+            _check_task(task)
+        command = ChangeSession(holder, session, action, note, attempt, task, commit)
+        return self._answer(self._run(command, request_id, command))
+
+    def report(
+        self, holder: str, session: str, report: SessionReport, attempt: int, fence: int, request_id: str | None
+    ) -> ManagedSessionAnswer:
+        """End a turn for the supervisor that holds the fence."""
+        command = ReportSession(holder, session, attempt, fence, report)
+        return self._answer(self._run(command, request_id, command))
+
+    def claim(self, limits: SessionLimits, ttl_seconds: float) -> ManagedSessionRecord | None:
+        """Claim the next session that can run here; None if none can. Without one, nothing is written."""
+        if not self._is_due(limits):
+            return None
+        command = ClaimSession(ENGINE, self._where, limits, self._ids.new("lease"), ttl_seconds)
+        outcome = self._queue.execute(command)
+        return outcome.record if isinstance(outcome, SessionClaimed) else None
+
+    def settle(self) -> tuple[str, ...]:
+        """Note the running sessions whose supervisors were lost. Return their ids."""
+        with self._queue.read() as reader:
+            now, live = self._queue.now(), {each.id: each for each in reader.leases()}
+            running = [each for each in reader.managed_sessions_in_question(()) if each.state is SessionState.RUNNING]
+            held = [each.lease_id in live and live[each.lease_id].is_live(now) for each in running]
+        if all(held):
+            return ()
+        outcome = self._queue.execute(SettleSessions(ENGINE))
+        return outcome.lost if isinstance(outcome, SessionsSettled) else ()
+
+    def has_work(self) -> bool:
+        """Whether a session here is running, or will run without a further command."""
+        with self._queue.read() as reader:
+            return any(
+                each.session.place == self._where
+                and (
+                    each.state in (SessionState.QUEUED, SessionState.RUNNING)
+                    or (each.state is SessionState.PAUSED and each.is_due)
+                )
+                for each in reader.managed_sessions_in_question(())
+            )
+
+    def _is_due(self, limits: SessionLimits) -> bool:
+        with self._queue.read() as reader:
+            table = table_of(reader)
+        found = next_session(table.sessions.values(), table.served, self._where, limits, self._queue.now())
+        return not isinstance(found, str)
+
+    def list(self, ids: Sequence[str], *, is_all: bool) -> ManagedSessionAnswer:
+        """Return sessions, the newest last: those with an id, or all that are not final, or all.
+
+        Raises InputError `SESSION_UNKNOWN`.
+        """
+        with self._queue.read() as reader:
+            found = reader.managed_sessions() if is_all and not ids else reader.managed_sessions_in_question(ids)
+        known = {each.id: each for each in found}
+        for each in ids:
+            if each not in known:
+                raise unknown(each)
+        return ManagedSessionAnswer("listed", self._views([known[each] for each in ids] if ids else found))
+
+    def _views(self, records: Sequence[ManagedSessionRecord]) -> tuple[ManagedSessionView, ...]:
+        with self._queue.read() as reader:
+            leases = {each.id: each for each in reader.leases()}
+        now = self._queue.now()
+        views = []
+        for record in records:
+            lease = leases.get(record.lease_id)
+            left = max(0.0, lease.deadline.ticks - now.ticks) if lease is not None and lease.is_live(now) else 0.0
+            why = ""
+            if record.state is SessionState.PAUSED and not record.is_due:
+                why = "it waits until it is resumed"
+            elif record.due is not None and not is_ready(record, now):
+                why = f"it goes on in {duration(record.due.ticks - now.ticks)}"
+            views.append(ManagedSessionView(record, left > 0, left, why, max(0.0, now.wall - record.since)))
+        return tuple(views)
+
+    def _run(self, command: SessionCommand, request_id: str | None, content: object) -> SessionOutcome:
+        return self._queue.execute(command, once(_Request(command.holder, request_id, content)))
+
+    def _answer(self, outcome: SessionOutcome, word: str = "changed") -> ManagedSessionAnswer:
+        match outcome:
+            case SessionChanged(record):
+                views = self._views([record])
+                return ManagedSessionAnswer("started" if word == "started" else "changed", views)
+            case SessionRefused(code, why, record):
+                step = Next("session show", {"session": record.id})
+                return ManagedSessionAnswer("refused", self._views([record]), code, why, step)
+            case _:
+                raise UsageError(
+                    Code.REQUEST_ID_REUSED, "the request id was used for another call", hint="take a new id"
+                )
+
+
+def _check_task(text: str) -> None:
+    if not text.strip():
+        raise invalid("its task is empty", "say what the agent is to do")
+    if len(text) > MOST_TASK_CHARACTERS:
+        raise invalid(
+            f"its task has {len(text):,} characters, and {MOST_TASK_CHARACTERS:,} are the limit",
+            "put the text into a file of the repository, and name that file",
+        )
+    if found := _CONTROL.search(text):
+        raise invalid(f"its task holds the control character {found[0]!a}", "write printable text")
+
+
+def _checked(session: ManagedSession) -> ManagedSession:
+    _check_task(session.task)
+    if not session.agent.strip():
+        raise invalid("it names no agent", "commonhold session start TASK --with 'COMMAND {prompt_file}'")
+    for what, text in (("agent", session.agent), ("setup", session.setup), ("teardown", session.teardown)):
+        check_line(text, what, MAX_TEXT_LENGTH)
+    for check in session.checks:
+        check_line(check, "check", MAX_TEXT_LENGTH)
+    check_line(session.tenant, "tenant", MAX_HOLDER_LENGTH)
+    if len(session.checks) > MOST_CHECKS:
+        raise invalid(f"it has more than {MOST_CHECKS} checks", "join them into a script")
+    if abs(session.priority) > MOST_PRIORITY:
+        raise invalid(f"its priority is not between -{MOST_PRIORITY} and {MOST_PRIORITY}", "choose one between them")
+    if not 1 <= session.most_attempts <= MOST_ATTEMPTS:
+        raise invalid(f"its number of attempts is not between 1 and {MOST_ATTEMPTS}", "choose one between them")
+    for what, seconds in (("timeout", session.timeout_seconds), ("time of silence", session.silence_seconds)):
+        if not 0 < seconds <= MOST_SECONDS:
+            raise invalid(f"its {what} is not between 0 and 7 days", "give seconds, or 30m, 2h, 1d")
+    return session
+
+
+def invalid(why: str, hint: str) -> InputError:
+    """Return the error for a session that cannot be started; `why` is a clause."""
+    return InputError(Code.SESSION_INVALID, f"the session cannot be started: {why}", hint=hint)

@@ -1,0 +1,166 @@
+"""One turn of a session, with real commands: how it ends, and that no process of it is left."""
+
+import os
+import pickle
+import signal
+import sys
+import time
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from tests.patience import until
+from tests.unit.tasks.table import kind
+
+from commonhold.kernel.managed_session import EndCause, ManagedSession, SessionMove, SessionWish
+from commonhold.machine.process_tree import become_subreaper, with_variable
+from commonhold.session_host import turn as turns
+from commonhold.session_host.turn import LABEL, Stopped, Turn, environment_of
+from commonhold.sessions.commands import SessionReport
+
+pytestmark = pytest.mark.slow
+linux = pytest.mark.skipif(sys.platform != "linux", reason="processes are found in /proc")
+
+
+def in_a_process(act: Callable[[], SessionReport]) -> SessionReport:
+    """Act in a process of its own, since a turn ends all processes below it: others belong to other tests."""
+    reading, writing = os.pipe()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # the child calls nothing that another thread may hold
+        child = os.fork()
+    if child == 0:
+        try:
+            become_subreaper()
+            os.write(writing, pickle.dumps(act()))
+        finally:
+            os._exit(0)
+    os.close(writing)
+    with os.fdopen(reading, "rb") as stream:
+        said = stream.read()
+    os.waitpid(child, 0)
+    return kind(SessionReport, pickle.loads(said))  # noqa: S301 - our own child wrote it
+
+
+@pytest.fixture
+def label() -> str:
+    return f"test-{os.getpid()}-{time.monotonic_ns()}"
+
+
+@pytest.fixture
+def run(tmp_path: Path, label: str, monkeypatch: pytest.MonkeyPatch) -> Callable[..., SessionReport]:
+    monkeypatch.setattr(turns, "GRACE_SECONDS", 1.0)
+    monkeypatch.setattr(turns, "LEFT_SECONDS", 0.2)
+
+    def run(
+        line: str, *, asked: Callable[[], Stopped | None] = lambda: None, is_first: bool = True, **rest: object
+    ) -> SessionReport:
+        session = ManagedSession("s1", "do it", line, "c" * 40, "/", "here", **rest)  # type: ignore[arg-type]
+        environment = environment_of(os.environ, "agent:s1", label, 3, {"COMMONHOLD_STORE": "sqlite:/x"})
+        one = Turn(str(tmp_path), tmp_path / "1.log", environment, asked, tuple)
+        return in_a_process(lambda: one.run(session, ("/bin/sh", "-c", line), is_first=is_first))
+
+    return run
+
+
+def test_a_turn_runs_set_up_agent_and_checks_and_logs_all_they_print(
+    run: Callable[..., SessionReport], tmp_path: Path
+) -> None:
+    report = run("echo agent; echo work > file", setup="echo setup", checks=("echo check; test -f file",))
+    assert (report.move, report.cause, report.status) == (SessionMove.FINISH, EndCause.EXITED, 0)
+    assert (tmp_path / "1.log").read_text() == "setup\nagent\ncheck\n"
+
+
+def test_a_later_turn_needs_no_set_up(run: Callable[..., SessionReport]) -> None:
+    assert run("true", setup="exit 9", is_first=False).move is SessionMove.FINISH
+
+
+@pytest.mark.parametrize(
+    ("line", "rest", "cause", "status", "words"),
+    [
+        ("exit 3", {}, EndCause.EXITED, 3, "the agent ended with exit status 3"),
+        ("true", {"setup": "exit 7"}, EndCause.SETUP_FAILED, 7, "exit status 7"),
+        ("true", {"checks": ("true", "exit 5")}, EndCause.CHECK_FAILED, 5, "check `exit 5`"),
+        ("kill -9 $$", {}, EndCause.KILLED, -signal.SIGKILL, "SIGKILL, which Commonhold did not send"),
+        ("sleep 60", {"timeout_seconds": 0.3}, EndCause.TIMED_OUT, -signal.SIGTERM, "the limit of 0.3 s"),
+        ("echo x; sleep 60", {"silence_seconds": 0.3}, EndCause.SILENT, -signal.SIGTERM, "nothing for 0.3 s"),
+    ],
+)
+def test_the_cause_of_an_end_is_told(
+    run: Callable[..., SessionReport], line: str, rest: dict[str, object], cause: EndCause, status: int, words: str
+) -> None:
+    report = run(line, **rest)
+    assert (report.move, report.cause, report.status) == (SessionMove.FAIL, cause, status)
+    assert words in report.note
+
+
+def test_an_agent_that_prints_now_and_then_is_not_silent(run: Callable[..., SessionReport]) -> None:
+    line = "for i in 1 2 3 4 5 6; do echo $i; sleep 0.2; done"
+    assert run(line, silence_seconds=0.9).move is SessionMove.FINISH
+
+
+def test_a_program_that_is_not_there_is_named(tmp_path: Path) -> None:
+    one = Turn(str(tmp_path), tmp_path / "1.log", {}, lambda: None, tuple)
+    session = ManagedSession("s1", "do it", "x", "c" * 40, "/", "here")
+    report = in_a_process(lambda: one.run(session, ("./nowhere",), is_first=True))
+    assert (report.cause, report.note) == (
+        EndCause.NOT_STARTED,
+        "./nowhere could not be started: No such file or directory",
+    )
+
+
+@pytest.mark.parametrize(
+    ("wish", "move"), [(SessionWish.PAUSE, SessionMove.PAUSE), (SessionWish.CANCEL, SessionMove.CANCEL)]
+)
+def test_a_wish_ends_the_turn(run: Callable[..., SessionReport], wish: SessionWish, move: SessionMove) -> None:
+    report = run("trap '' TERM; sleep 60", asked=lambda: Stopped(EndCause.ASKED, "why", wish))
+    assert (report.move, report.note, report.status) == (move, "why", -signal.SIGKILL)
+
+
+@linux
+@pytest.mark.parametrize(
+    "line",
+    [
+        "setsid sleep 61 & exit 0",
+        "(setsid sh -c 'trap \"\" TERM; sleep 62' &) ; exit 0",
+        "setsid sh -c 'setsid sh -c \"sleep 63 & sleep 64\" & sleep 65' & sleep 0.2; exit 0",
+    ],
+)
+def test_no_process_is_left_however_it_was_started(run: Callable[..., SessionReport], label: str, line: str) -> None:
+    assert run(line).move is SessionMove.FINISH
+    assert with_variable(LABEL, label) == ()
+
+
+@linux
+def test_spared_processes_live_on(tmp_path: Path, label: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(turns, "LEFT_SECONDS", 0.2)
+    kept = tmp_path / "kept"
+    environment = environment_of(os.environ, "agent:s1", label, 0, {})
+    one = Turn(str(tmp_path), tmp_path / "1.log", environment, lambda: None, lambda: [int(kept.read_text())])
+    session = ManagedSession("s1", "do it", "x", "c" * 40, "/", "here")
+    line = f"setsid sh -c 'echo $$ > {kept}; exec sleep 66' & sleep 0.3; exit 0"
+    report = in_a_process(lambda: one.run(session, ("/bin/sh", "-c", line), is_first=True))
+    left = with_variable(LABEL, label)
+    for pid in left:
+        os.kill(pid, signal.SIGKILL)
+    assert report.move is SessionMove.FINISH
+    assert left == (int(kept.read_text()),)
+    until(lambda: with_variable(LABEL, label) == ())
+
+
+def test_the_environment_names_session_store_and_ports() -> None:
+    made = environment_of(
+        {"PATH": "/bin", "COMMONHOLD_SOCKET": "x", "COMMONHOLD_AGENT": "outer"},
+        "claude:s2",
+        "s2:9",
+        1,
+        {"COMMONHOLD_STORE": "postgresql://host/db"},
+    )
+    assert made == {
+        "PATH": "/bin",
+        "COMMONHOLD_STORE": "postgresql://host/db",
+        "COMMONHOLD_AGENT": "claude:s2",
+        "COMMONHOLD_SESSION": "s2:9",
+        "COMMONHOLD_PORT": "21010",
+        "COMMONHOLD_PORTS": "21010-21019",
+    }

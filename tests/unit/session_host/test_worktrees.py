@@ -1,0 +1,149 @@
+"""Workspaces as git worktrees: what is in them, and that no work is lost when they are removed."""
+
+from pathlib import Path
+
+import pytest
+from tests.unit.session_host.repository import Project, git
+
+from commonhold.kernel.errors import StoreError
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    return Project(tmp_path)
+
+
+def test_a_workspace_is_a_clean_worktree_of_the_base_on_a_branch_of_its_own(project: Project) -> None:
+    base = project.head
+    session = project.session()
+    project.write("a.py", "changed = True\n")
+    project.commit("two")
+    note = project.worktrees.make(session, 1)
+    place = Path(note.path)
+    assert git(place, "status", "--porcelain") == ""
+    assert (git(place, "rev-parse", "HEAD"), git(place, "branch", "--show-current")) == (base, "agent/s1")
+    assert project.files.note("s1") == note
+
+
+def test_ignored_files_are_copied_by_the_list_and_no_others(project: Project) -> None:
+    project.write(".worktreeinclude", ".env\na.py\nuntracked.txt\n")
+    project.commit("list")
+    for name in (".env", "x.log", "untracked.txt"):
+        project.write(name, name)
+    place = Path(project.worktrees.make(project.session(), 1).path)
+    assert (place / ".env").read_text() == ".env"
+    assert not (place / "x.log").exists()
+    assert not (place / "untracked.txt").exists()
+
+
+def test_all_work_is_kept_and_neither_branch_nor_index_changes(project: Project) -> None:
+    note = project.worktrees.make(project.session(), 1)
+    place = Path(note.path)
+    (place / "b.py").write_text("committed = 1\n")
+    git(place, "add", "b.py")
+    git(place, "commit", "--quiet", "--message", "by the agent")
+    tip = git(place, "rev-parse", "HEAD")
+    (place / "a.py").unlink()
+    (place / "new.py").write_text("uncommitted = 1\n")
+    (place / "staged.py").write_text("staged = 1\n")
+    git(place, "add", "staged.py")
+    before = git(place, "status", "--porcelain")
+
+    result, is_complete = project.worktrees.harvest(note)
+
+    assert (result.tip, result.has_uncommitted, is_complete) == (tip, True, True)
+    assert git(place, "status", "--porcelain") == before
+    assert project.ref("agent/s1") == tip
+    assert project.ref("refs/commonhold/sessions/s1/1") == result.snapshot
+    names = git(project.root, "ls-tree", "--name-only", result.snapshot).split()
+    assert names == [".gitignore", "b.py", "new.py", "staged.py"]
+
+
+def test_a_workspace_without_changes_has_its_tip_as_snapshot(project: Project) -> None:
+    result, _ = project.worktrees.harvest(project.worktrees.make(project.session(), 1))
+    assert (result.tip, result.snapshot) == (project.head, project.head)
+
+
+def test_a_removed_workspace_leaves_no_trace_but_its_refs(project: Project) -> None:
+    other = Path(project.root.parent, "other")
+    git(project.root, "worktree", "add", "--quiet", str(other), "-b", "other")
+    other.rename(other.with_name("unmounted"))
+    note = project.worktrees.make(project.session(), 1)
+    (Path(note.path) / "b.py").write_text("b = 1\n")
+    closed = Path(note.path, "closed")
+    closed.mkdir()
+    (closed / "x.log").write_text("ignored\n")
+    closed.chmod(0o500)
+    result, _ = project.worktrees.harvest(note)
+    project.worktrees.remove(note)
+    project.worktrees.empty_trash()
+    assert [*project.files.workspaces.iterdir()] == []
+    assert project.files.note("s1") is None
+    listed = git(project.root, "worktree", "list", "--porcelain")
+    assert "s1.1" not in listed
+    assert str(other) in listed, "another worktree, whose folder is away, is still known"
+    assert git(project.root, "show", f"{result.snapshot}:b.py") == "b = 1"
+
+
+def test_a_second_harvest_after_the_removal_does_not_lose_the_first(project: Project) -> None:
+    note = project.worktrees.make(project.session(), 1)
+    (Path(note.path) / "b.py").write_text("b = 1\n")
+    first, _ = project.worktrees.harvest(note)
+    Path(note.path).rename(f"{note.path}.gone")
+    second, _ = project.worktrees.harvest(note)
+    assert second == first
+    assert project.ref("refs/commonhold/sessions/s1/1") == first.snapshot
+
+
+def test_a_workspace_that_somebody_removed_by_hand_still_gives_its_commits(project: Project) -> None:
+    note = project.worktrees.make(project.session(), 1)
+    git(Path(note.path), "commit", "--quiet", "--allow-empty", "--message", "by the agent")
+    tip = project.ref("agent/s1")
+    git(project.root, "worktree", "remove", "--force", "--force", note.path)
+    result, _ = project.worktrees.harvest(note)
+    project.worktrees.remove(note)
+    assert result.tip == tip
+
+
+def test_a_later_attempt_begins_at_the_base_and_keeps_the_former_commits(project: Project) -> None:
+    session = project.session()
+    first = project.worktrees.make(session, 1)
+    git(Path(first.path), "commit", "--quiet", "--allow-empty", "--message", "first try")
+    former = project.ref("agent/s1")
+    project.worktrees.harvest(first)
+    project.worktrees.remove(first)
+    second = project.worktrees.make(session, 2)
+    assert git(Path(second.path), "rev-parse", "HEAD") == session.base
+    assert project.ref("refs/commonhold/sessions/s1/1") == former
+    assert project.ref("refs/commonhold/sessions/s1/before-2") == former
+
+
+def test_a_branch_of_the_user_with_that_name_is_not_touched(project: Project) -> None:
+    git(project.root, "branch", "agent/s1")
+    with pytest.raises(StoreError, match="already exists"):
+        project.worktrees.make(project.session(), 1)
+    assert not project.files.workspace("s1", 1).exists()
+
+
+def test_a_repository_in_the_workspace_keeps_it_from_being_harvested_completely(project: Project) -> None:
+    note = project.worktrees.make(project.session(), 1)
+    nested = Path(note.path, "nested")
+    nested.mkdir()
+    git(nested, "init", "--quiet")
+    git(nested, "-c", "user.name=a", "-c", "user.email=a@b", "commit", "--quiet", "--allow-empty", "--message", "x")
+    _, is_complete = project.worktrees.harvest(note)
+    assert not is_complete
+
+
+def test_neither_hooks_nor_a_rewritten_git_file_are_used(project: Project) -> None:
+    note = project.worktrees.make(project.session(), 1)
+    place = Path(note.path)
+    hook = project.root / ".git" / "hooks" / "post-index-change"
+    hook.write_text('#!/bin/sh\ntouch "$PWD/../hooked"\n')
+    hook.chmod(0o755)
+    (place / "b.py").write_text("b = 1\n")
+    (place / ".git").write_text("gitdir: /nowhere\n")
+    result, is_complete = project.worktrees.harvest(note)
+    assert is_complete
+    assert result.has_uncommitted
+    assert not (place.parent / "hooked").exists()
