@@ -1,30 +1,32 @@
 """Managed sessions with a real daemon, supervisors and git: to their review and merge, and killed at each place."""
 
-import json
 import os
 import signal
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import count
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.e2e.cli_driver import git, process
-from tests.e2e.daemon_process import Serving, serving
+from tests.e2e.cli_driver import Call, call, git, make_repository, process
+from tests.e2e.daemon_process import Serving, place, serving
 from tests.patience import until
 
 import commonhold
 from commonhold import EndCause, ManagedSessionRecord, SessionAction, SessionState
 from commonhold.config import Settings
-from commonhold.machine.process_tree import with_variable
+from commonhold.machine.process_groups import SESSION_LABEL
+from commonhold.machine.process_tree import parent_of, with_variable
 from commonhold.session_host.session_files import SessionFiles
-from commonhold.session_host.turn import LABEL
 from commonhold.workspace.repository import find_repository
 
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(sys.platform != "linux", reason="lost processes are found in /proc"),
 ]
+_numbers = count(1)
 COMMONHOLD = f"{sys.executable} -m commonhold"
 
 
@@ -33,16 +35,18 @@ class Office:
 
     def __init__(self, daemon: Serving, hold: commonhold.Commonhold, folder: Path) -> None:
         self.daemon, self.hold, self.folder, self.root = daemon, hold, folder, daemon.root
+        self.gate = folder / "go"
 
     def start(self, line: str, **more: Any) -> str:
-        """Start an agent that is a line of shell; `{go}` in it waits for `go`."""
-        waits = f"while [ ! -e {self.folder}/go ]; do sleep 0.05; done"
+        """Start an agent that is a line of shell; `{go}` in it waits for `go`, unless another was started since."""
+        self.gate = self.folder / f"go-{next(_numbers)}"
+        waits = f"while [ ! -e {self.gate} ]; do sleep 0.05; done"
         agent = f"{line.replace('{go}', waits)}; : {{prompt_file}}"
         (view,) = self.hold.start_managed_session("fix it\nplease", agent=agent, **more).sessions
         return view.record.id
 
     def go(self) -> None:
-        (self.folder / "go").touch()
+        self.gate.touch()
 
     def record(self, session: str) -> ManagedSessionRecord:
         (view,) = self.hold.managed_sessions(session).sessions
@@ -63,46 +67,78 @@ class Office:
             fault.add_note(f"{self.record(session)}\n{self.log(session, attempt)}")
             raise
 
-    def workspaces(self) -> list[Path]:
-        return [each for each in self.folder.glob("workspaces/*/*") if each.name != ".trash"]
+    def workspaces(self, session: str) -> list[Path]:
+        return [*self.folder.glob(f"workspaces/*/{session}.*")]
+
+    def kill_supervisor(self, session: str) -> ManagedSessionRecord:
+        """Kill it and not the process that guards it, which must end the agent."""
+        record = self.record(session)
+        (supervisor,) = (each for each in self.supervisors(session) if parent_of(each) == self.daemon.process.pid)
+        os.kill(supervisor, signal.SIGKILL)
+        until(lambda: not self.processes(session, record.fence), what="the agent of a killed supervisor ends")
+        self.hold.break_lease(record.lease_id, reason="its supervisor is dead")
+        return record
 
     def until_clear(self, session: str) -> None:
         """Wait until neither a process nor a workspace of the session is left."""
         until(lambda: not self.processes(session), what="its processes have ended")
-        until(lambda: not self.supervisors(session) and not self.workspaces(), what="its workspace is gone")
+        until(lambda: not self.supervisors(session) and not self.workspaces(session), what="its workspace is gone")
 
-    def processes(self, session: str, fence: int | str = "") -> tuple[int, ...]:
-        settings = Settings(workspaces=str(self.folder / "workspaces"))
-        return with_variable(LABEL, SessionFiles.of(find_repository(str(self.root)), settings).label(session, fence))
+    def processes(self, session: str = "", fence: int | str = "") -> tuple[int, ...]:
+        """The processes of a session, or of all."""
+        files = SessionFiles.of(find_repository(str(self.root)), Settings(workspaces=str(self.folder / "workspaces")))
+        return with_variable(SESSION_LABEL, files.label(session, fence) if session else files.mark)
 
-    def supervisors(self, session: str) -> list[int]:
-        words = f"commonhold.session_host\0{self.root}\0{session}\0".encode()
+    def supervisors(self, session: str = "") -> list[int]:
+        words = f"commonhold.session_host\0{self.root}\0{session}".encode()
         found = []
         for each in Path("/proc").glob("[0-9]*/cmdline"):
             try:
-                if each.read_bytes().endswith(words):
+                if words in each.read_bytes():
                     found.append(int(each.parent.name))
             except OSError:
                 continue
         return found
 
 
-@pytest.fixture
-def office(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Office]:
-    monkeypatch.setenv("COMMONHOLD_DAEMON", "on")
-    monkeypatch.setenv("COMMONHOLD_WORKSPACES", str(tmp_path / "workspaces"))
+@contextmanager
+def opened(folder: Path) -> Iterator[Office]:
+    """Serve a repository in a folder of its own."""
+    root = make_repository(folder / "work")
     git(root, "config", "user.name", "ann")
     git(root, "config", "user.email", "ann@example.com")
-    with serving(root) as daemon, daemon.session() as hold:
-        made = Office(daemon, hold, tmp_path)
-        yield made
-        for view in hold.managed_sessions().sessions:
-            if view.record.state is SessionState.RUNNING:
-                hold.change_managed_session(view.record.id, SessionAction.CANCEL, note="the test is over")
-        until(lambda: not any(made.supervisors(f"s{number}") for number in range(1, 40)), what="supervisors end")
+    with pytest.MonkeyPatch.context() as patch, place(root):
+        patch.setenv("COMMONHOLD_DAEMON", "on")
+        patch.setenv("COMMONHOLD_AGENT", "ann")
+        patch.setenv("HOME", str(folder))
+        patch.setenv("COMMONHOLD_WORKSPACES", str(folder / "workspaces"))
+        with serving(root) as daemon, daemon.session() as hold:
+            yield Office(daemon, hold, folder)
 
 
-def test_the_work_of_a_session_is_reviewed_and_merged(office: Office) -> None:
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Office]:
+    with opened(tmp_path_factory.mktemp("office")) as office:
+        yield office
+
+
+@pytest.fixture
+def office(shared: Office) -> Iterator[Office]:
+    yield shared
+    for view in shared.hold.managed_sessions().sessions:
+        if view.record.state is not SessionState.AWAITING_REVIEW:
+            shared.hold.change_managed_session(view.record.id, SessionAction.CANCEL, note="the test is over")
+    until(lambda: not shared.supervisors(), what="supervisors end")
+    assert shared.processes() == (), "processes of sessions are left"
+
+
+@pytest.fixture
+def call_here(office: Office, capsysbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch) -> Call:
+    monkeypatch.chdir(office.root)
+    return lambda *words: call(capsysbinary, monkeypatch, *words)
+
+
+def test_the_work_of_a_session_is_reviewed_and_merged(office: Office, call_here: Call) -> None:
     line = "echo 'x = 1' > b.py; git add b.py; git commit -q -m work; echo 'y = 2' > c.py; cat a.py > /dev/null"
     session = office.start(line, setup="echo ready", checks=("test -f b.py && test -f c.py",))
     record = office.until(session, SessionState.AWAITING_REVIEW)
@@ -110,24 +146,23 @@ def test_the_work_of_a_session_is_reviewed_and_merged(office: Office) -> None:
     assert record.result.has_uncommitted
     office.until_clear(session)
     assert not (office.root / "b.py").exists()
-    logged = process("session", "logs", "-f", session, cwd=office.root)
-    assert logged.stdout.decode().startswith("ready\n")
-    rest = json.loads(process("session", "logs", session, "--from", "1:2", "--json", cwd=office.root).stdout)
+    logged = call_here("session", "logs", "-f", session)
+    assert logged.text.startswith("ready\n")
+    rest = call_here("session", "logs", session, "--from", "1:2", "--json").json
     assert rest["text"].startswith("ady\n")
-    assert (rest["cursor"], rest["next"]) == ("1:2", f"1:{len(logged.stdout)}")
+    assert (rest["cursor"], rest["next"]) == ("1:2", f"1:{len(logged.out)}")
 
-    reviewed = process("session", "review", session, cwd=office.root).stdout.decode()
-    assert "b.py" in reviewed
-    assert "+y = 2" in process("session", "diff", session, cwd=office.root).stdout.decode()
-    refused = process("session", "approve", session, cwd=office.root)
-    assert refused.returncode == 2
-    assert f"commonhold session approve {session} --commit MESSAGE" in refused.stderr.decode()
+    assert "b.py" in call_here("session", "review", session).text
+    assert "+y = 2" in call_here("session", "diff", session).text
+    refused = call_here("session", "approve", session)
+    assert refused.status == 2
+    assert f"commonhold session approve {session} --commit MESSAGE" in refused.err
     approved = process("session", "approve", session, "--commit", "Add b and c", cwd=office.root)
     assert approved.returncode == 0, approved.stderr
     assert (office.root / "c.py").read_text() == "y = 2\n"
     done = office.record(session)
     assert (done.state, len(done.commit)) == (SessionState.COMPLETED, 40)
-    assert process("session", "approve", session, cwd=office.root).returncode == 1
+    assert call_here("session", "approve", session).status == 1
 
 
 def test_a_set_up_that_fails_stops_the_start_and_is_torn_down(office: Office) -> None:
@@ -142,10 +177,11 @@ def test_a_set_up_that_fails_stops_the_start_and_is_torn_down(office: Office) ->
 def test_two_sessions_see_each_others_leases(office: Office) -> None:
     holds = office.start(f"{COMMONHOLD} acquire a.py#one --ttl 600; echo held; {{go}}")
     office.until_printed(holds, "held")
+    gate = office.gate
     asks = office.start(f"{COMMONHOLD} acquire a.py#one; echo status $?")
     office.until_printed(asks, "status 1")
     assert f"agent:{holds}" in office.log(asks)
-    office.go()
+    gate.touch()
     office.until(holds, SessionState.AWAITING_REVIEW)
 
 
@@ -165,7 +201,7 @@ def test_a_paused_session_goes_on_in_its_workspace(office: Office) -> None:
     office.until_printed(session, "turn")
     office.hold.change_managed_session(session, SessionAction.PAUSE)
     office.until(session, SessionState.PAUSED)
-    assert len(office.workspaces()) == 1
+    assert len(office.workspaces(session)) == 1
     office.hold.change_managed_session(session, SessionAction.RESUME)
     office.until_printed(session, "turn\nturn\nturn")
     office.go()
@@ -173,37 +209,34 @@ def test_a_paused_session_goes_on_in_its_workspace(office: Office) -> None:
     assert (record.attempt, record.attempts[-1].turns) == (1, 2)
 
 
-def test_a_session_outlives_its_daemon(office: Office, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    session = office.start("echo begun; {go}; echo 'x = 1' > b.py")
-    office.until_printed(session, "begun")
-    office.daemon.process.kill()
-    office.daemon.process.wait()
-    office.go()
-    with serving(root) as daemon, daemon.session() as hold:
-        monkeypatch.setattr(office, "hold", hold)
-        record = office.until(session, SessionState.AWAITING_REVIEW)
+def test_a_session_outlives_its_daemon(tmp_path: Path) -> None:
+    with opened(tmp_path) as office:
+        session = office.start("echo begun; {go}; echo 'x = 1' > b.py")
+        office.until_printed(session, "begun")
+        office.daemon.process.kill()
+        office.daemon.process.wait()
+        office.go()
+        with serving(office.root) as daemon, daemon.session() as hold:
+            office.hold = hold
+            record = office.until(session, SessionState.AWAITING_REVIEW)
+            office.until_clear(session)
     assert (record.attempt, record.tries) == (1, 1)
 
 
 @pytest.mark.parametrize("dies", ["during the agent", "during the set-up"])
-def test_a_killed_supervisor_costs_an_attempt_and_no_work(office: Office, dies: str) -> None:
+def test_a_killed_supervisor_costs_an_attempt_and_no_work(office: Office, call_here: Call, dies: str) -> None:
     line = "echo $COMMONHOLD_SESSION > b.py; (setsid sleep 600 &); echo begun; {go}"
     is_agent = dies == "during the agent"
     session = office.start(
         "true" if not is_agent else line, setup="" if is_agent else line.replace("{go}", "sleep 600")
     )
     office.until_printed(session, "begun")
-    first = office.record(session)
-    (supervisor,) = office.supervisors(session)
-    os.kill(supervisor, signal.SIGKILL)
-    office.hold.break_lease(first.lease_id, reason="its supervisor is dead")
+    office.kill_supervisor(session)
     office.until_printed(session, "begun", attempt=2)
     second = office.record(session)
     assert (second.attempt, second.attempts[0].cause) == (2, EndCause.LOST)
-    kept = process("-C", str(office.root), "session", "show", session, cwd=office.root).stdout.decode()
-    assert "lost its supervisor" in kept
+    assert "lost its supervisor" in call_here("session", "show", session).text
     git(office.root, "cat-file", "-e", f"refs/commonhold/sessions/{session}/1:b.py")
-    assert office.processes(session, first.fence) == (), "the agent of the lost supervisor still runs"
     office.hold.change_managed_session(session, SessionAction.CANCEL, note="seen")
     office.until(session, SessionState.CANCELLED)
     office.until_clear(session)
@@ -212,20 +245,18 @@ def test_a_killed_supervisor_costs_an_attempt_and_no_work(office: Office, dies: 
 def test_the_workspace_of_a_session_that_ended_otherwise_is_swept(office: Office) -> None:
     session = office.start("echo 'x = 1' > b.py; echo begun; {go}", most_attempts=1)
     office.until_printed(session, "begun")
-    (supervisor,) = office.supervisors(session)
-    os.kill(supervisor, signal.SIGKILL)
-    office.hold.break_lease(office.record(session).lease_id, reason="its supervisor is dead")
+    office.kill_supervisor(session)
     record = office.until(session, SessionState.FAILED)
     assert (record.cause, record.tries) == (EndCause.LOST, 1)
     office.until_clear(session)
     git(office.root, "cat-file", "-e", f"refs/commonhold/sessions/{session}/1:b.py")
 
 
-def test_commands_say_what_is_wrong(office: Office) -> None:
-    def told(*words: str) -> tuple[int, str]:
-        done = process("session", *words, cwd=office.root)
-        return done.returncode, done.stderr.decode()
+def test_commands_say_what_is_wrong(call_here: Call) -> None:
+    def begun() -> list[str]:
+        return [each["id"] for each in call_here("session", "list", "--all", "--json").json["sessions"]]
 
+    before = begun()
     calls: dict[tuple[str, ...], tuple[int, str]] = {
         ("start", "x", "--with", "nobody"): (2, "is no known agent"),
         ("start", " ", "--with", "a {prompt_file}"): (3, "its task is empty"),
@@ -234,9 +265,8 @@ def test_commands_say_what_is_wrong(office: Office) -> None:
         ("show", "s999"): (3, "there is no session"),
         ("cancel", "s999"): (2, "--note"),
     }
-    found = {words: told(*words) for words in calls}
     for words, (status, text) in calls.items():
-        assert found[words][0] == status, found[words]
-        assert text in found[words][1]
-    listed = json.loads(process("session", "list", "--all", "--json", cwd=office.root).stdout)
-    assert listed == {"outcome": "listed", "sessions": []}
+        done = call_here("session", *words)
+        assert done.status == status, (words, done)
+        assert text in done.err
+    assert begun() == before

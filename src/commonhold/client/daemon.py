@@ -11,6 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
+from commonhold.machine.process_groups import SESSION_LABEL
 from commonhold.workspace import daemon_files
 from commonhold.workspace.repository import Repository
 
@@ -77,7 +78,13 @@ def start(repository: Repository) -> Begun:
     command = [sys.executable, "-I", "-m", "commonhold.server.daemon.supervisor", repository.root]
     try:
         daemon = subprocess.Popen(  # noqa: S603 - our own interpreter and module
-            command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True, cwd="/"
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            start_new_session=True,
+            cwd="/",
+            env={name: value for name, value in os.environ.items() if name != SESSION_LABEL},
         )
     finally:
         os.close(log)

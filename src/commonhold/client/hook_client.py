@@ -128,7 +128,9 @@ def _spawned(root: str, log: int, lock: int) -> int:
         *((posix.POSIX_SPAWN_DUP2, log, stream) for stream in (1, 2)),
         (posix.POSIX_SPAWN_DUP2, lock, BEGIN_LOCK),
     ]
-    return posix.posix_spawn(sys.executable, command, posix.environ, file_actions=actions, setsid=True)
+    # A daemon that an agent of a managed session starts is no process of that session, and must not end with it.
+    environment = {name: value for name, value in posix.environ.items() if name != b"COMMONHOLD_SESSION"}
+    return posix.posix_spawn(sys.executable, command, environment, file_actions=actions, setsid=True)
 
 
 def ask(path: str, address: str, payload: bytes, process: str, seconds: float) -> Said:

@@ -7,6 +7,8 @@ from typing import IO, Final
 
 GRACE_SECONDS: Final = 5.0
 """How long a command that must end has between SIGTERM and SIGKILL."""
+SESSION_LABEL: Final = "COMMONHOLD_SESSION"
+"""The variable by which the processes of a managed session are known, however they were started."""
 TAIL_BYTES: Final = 4000
 _FIRST_LOOK_SECONDS: Final = 0.001
 _LONGEST_LOOK_SECONDS: Final = 0.05

@@ -1,7 +1,9 @@
 """`python -m commonhold.session_host ROOT SESSION`: supervise a session that was claimed; without one, sweep."""
 
 import os
+import signal
 import sys
+from contextlib import nullcontext
 from typing import Final
 
 from commonhold.client.opening import open_beside_daemon
@@ -10,7 +12,7 @@ from commonhold.kernel.managed_session import SessionState
 from commonhold.machine.log_output import log_to_standard_error
 from commonhold.machine.logs import Log
 from commonhold.machine.process_groups import environment_without_git
-from commonhold.session_host.leftovers import Leftovers, sweep
+from commonhold.session_host.leftovers import Leftovers, guarded, sweep
 from commonhold.session_host.session_files import SessionFiles
 from commonhold.session_host.supervisor import Supervisor
 from commonhold.session_host.worktrees import Worktrees
@@ -19,6 +21,7 @@ from commonhold.sessions.service import ENGINE
 from commonhold.workspace.git.process import Git
 from commonhold.workspace.repository import find_repository
 
+_ASKED_TO_END: Final = 128 + signal.SIGTERM
 _log: Final = Log(__name__)
 
 
@@ -28,7 +31,9 @@ def main(root: str, session: str = "") -> int:
     log_to_standard_error(settings.log, "")
     files = SessionFiles.of(repository, settings)
     worktrees = Worktrees(Git(repository.root), files)
-    with open_beside_daemon(root, supervisor_of(session) if session else ENGINE) as hold:
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(_ASKED_TO_END))
+    guard = guarded(files.label(session)) if session else nullcontext()
+    with guard, open_beside_daemon(root, supervisor_of(session) if session else ENGINE) as hold:
         if not session:
             cleared = sweep(hold, Leftovers(worktrees, files, environment_without_git()))
             _log.info("sweep ended", cleared=cleared)

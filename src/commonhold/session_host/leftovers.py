@@ -1,10 +1,11 @@
 """Workspaces and processes whose session has ended, or whose supervisor was lost: ended, harvested and removed."""
 
+import os
 import signal
 import subprocess
 import time
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -12,10 +13,10 @@ from commonhold.client.session import Commonhold
 from commonhold.kernel.errors import CommonholdError
 from commonhold.kernel.managed_session import ManagedSessionRecord, SessionState
 from commonhold.machine.logs import Log
-from commonhold.machine.process_groups import has_ended, signal_group
+from commonhold.machine.process_groups import SESSION_LABEL, has_ended, signal_group
 from commonhold.machine.process_tree import end_process, with_variable
 from commonhold.session_host.session_files import SessionFiles, WorkspaceNote
-from commonhold.session_host.turn import LABEL, SHELL
+from commonhold.session_host.turn import SHELL
 from commonhold.session_host.worktrees import Worktrees
 
 TEARDOWN_SECONDS: Final = 60.0
@@ -68,10 +69,36 @@ class Leftovers:
             _log.info("teardown ended", session=note.session, status=process.wait())
 
 
+@contextmanager
+def guarded(label: str) -> Iterator[None]:
+    """Have a process beside this one that kills all processes of a session if this one is killed.
+
+    It waits for the end of a pipe that the kernel closes with this process; a byte says that this one ends as it
+    should. It is no child of this one. The caller has no other threads yet.
+    """
+    reading, writing = os.pipe()
+    if (child := os.fork()) == 0:
+        try:
+            os.setsid()
+            if os.fork() == 0:
+                os.close(writing)
+                if not os.read(reading, 1):
+                    end_labelled(label)
+        finally:
+            os._exit(0)
+    os.waitpid(child, 0)
+    os.close(reading)
+    try:
+        yield
+    finally:
+        os.write(writing, b"x")
+        os.close(writing)
+
+
 def end_labelled(label: str) -> None:
     """Kill the processes that a lost supervisor has left behind. They are known by a variable of their environment."""
     until = time.monotonic() + _KILL_SECONDS
-    while (found := with_variable(LABEL, label)) and time.monotonic() < until:
+    while (found := with_variable(SESSION_LABEL, label)) and time.monotonic() < until:
         for pid in found:
             end_process(pid, signal.SIGKILL)
         time.sleep(0.05)

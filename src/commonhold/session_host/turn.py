@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from commonhold.kernel.managed_session import EndCause, ManagedSession, SessionMove, SessionWish
-from commonhold.machine.process_groups import has_ended, signal_group
+from commonhold.machine.process_groups import SESSION_LABEL, has_ended, signal_group
 from commonhold.machine.process_tree import collect_orphans, end_descendants
 from commonhold.sessions.commands import SessionReport
 
@@ -99,13 +99,16 @@ class Turn:
                 )
             except OSError as fault:
                 return None, Stopped(EndCause.NOT_STARTED, f"{words[0]} could not be started: {fault.strerror}")
-        stopped = self._wait(process.pid, ends_at, session)
-        if stopped is not None:
-            signal_group(process.pid, signal.SIGTERM)
-            has_ended(process.pid, GRACE_SECONDS)
-        end_descendants(LEFT_SECONDS, process.pid, self.spared())
-        # Without /proc this ends those that have stayed in the group.
-        signal_group(process.pid, signal.SIGKILL)
+        stopped: Stopped | None = Stopped(EndCause.LOST, "its supervisor failed")
+        try:
+            stopped = self._wait(process.pid, ends_at, session)
+        finally:  # a supervisor that fails, or is asked to end, leaves no process either
+            if stopped is not None:
+                signal_group(process.pid, signal.SIGTERM)
+                has_ended(process.pid, GRACE_SECONDS)
+            end_descendants(LEFT_SECONDS, process.pid, self.spared())
+            # Without /proc this ends those that have stayed in the group.
+            signal_group(process.pid, signal.SIGKILL)
         return process.wait(), stopped
 
     def _wait(self, pid: int, ends_at: float, session: ManagedSession) -> Stopped | None:
@@ -159,12 +162,11 @@ def environment_of(
         **kept,
         **settings,
         "COMMONHOLD_AGENT": holder,
-        LABEL: label,
+        SESSION_LABEL: label,
         "COMMONHOLD_PORT": str(first),
         "COMMONHOLD_PORTS": f"{first}-{first + PORTS - 1}",
     }
 
 
-LABEL: Final = "COMMONHOLD_SESSION"
 FIRST_PORT: Final = 21_000
 PORTS: Final = 10

@@ -3,27 +3,31 @@
 import os
 import pickle
 import signal
+import subprocess
 import sys
 import time
 import warnings
 from collections.abc import Callable
 from pathlib import Path
+from typing import TypeVar
 
 import pytest
 from tests.patience import until
-from tests.unit.tasks.table import kind
 
 from commonhold.kernel.managed_session import EndCause, ManagedSession, SessionMove, SessionWish
+from commonhold.machine.process_groups import SESSION_LABEL
 from commonhold.machine.process_tree import become_subreaper, with_variable
 from commonhold.session_host import turn as turns
-from commonhold.session_host.turn import LABEL, Stopped, Turn, environment_of
+from commonhold.session_host.leftovers import guarded
+from commonhold.session_host.turn import Stopped, Turn, environment_of
 from commonhold.sessions.commands import SessionReport
 
 pytestmark = pytest.mark.slow
+T = TypeVar("T")
 linux = pytest.mark.skipif(sys.platform != "linux", reason="processes are found in /proc")
 
 
-def in_a_process(act: Callable[[], SessionReport]) -> SessionReport:
+def in_a_process(act: Callable[[], T]) -> T:
     """Act in a process of its own, since a turn ends all processes below it: others belong to other tests."""
     reading, writing = os.pipe()
     with warnings.catch_warnings():
@@ -39,7 +43,8 @@ def in_a_process(act: Callable[[], SessionReport]) -> SessionReport:
     with os.fdopen(reading, "rb") as stream:
         said = stream.read()
     os.waitpid(child, 0)
-    return kind(SessionReport, pickle.loads(said))  # noqa: S301 - our own child wrote it
+    result: T = pickle.loads(said)  # noqa: S301 - our own child wrote it
+    return result
 
 
 @pytest.fixture
@@ -128,7 +133,48 @@ def test_a_wish_ends_the_turn(run: Callable[..., SessionReport], wish: SessionWi
 )
 def test_no_process_is_left_however_it_was_started(run: Callable[..., SessionReport], label: str, line: str) -> None:
     assert run(line).move is SessionMove.FINISH
-    assert with_variable(LABEL, label) == ()
+    assert with_variable(SESSION_LABEL, label) == ()
+
+
+@linux
+@pytest.mark.parametrize("fault", [OSError("the log is gone"), SystemExit(143)])
+def test_a_supervisor_that_fails_leaves_no_process(tmp_path: Path, label: str, fault: BaseException) -> None:
+    def fails() -> None:
+        raise fault
+
+    one = Turn(str(tmp_path), tmp_path / "1.log", environment_of(os.environ, "agent:s1", label, 0, {}), fails, tuple)
+    session = ManagedSession("s1", "do it", "x", "c" * 40, "/", "here")
+
+    def act() -> str:
+        with pytest.raises(type(fault)):
+            one.run(session, ("/bin/sh", "-c", "(setsid sleep 67 &); exec sleep 68"), is_first=True)
+        return f"{with_variable(SESSION_LABEL, label)}"
+
+    assert in_a_process(act) == "()"
+
+
+@linux
+def test_a_supervisor_that_is_killed_leaves_no_process(label: str) -> None:
+    def act() -> None:
+        with guarded(label):
+            subprocess.Popen(("sleep", "69"), env={SESSION_LABEL: label}, start_new_session=True)
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    with pytest.raises(EOFError):
+        in_a_process(act)
+    until(lambda: with_variable(SESSION_LABEL, label) == ())
+
+
+@linux
+def test_a_supervisor_that_ends_as_it_should_leaves_the_rest_alone(label: str) -> None:
+    def act() -> int:
+        with guarded(label):
+            return subprocess.Popen(("sleep", "70"), env={SESSION_LABEL: label}, start_new_session=True).pid
+
+    left = in_a_process(act)
+    time.sleep(0.3)
+    assert with_variable(SESSION_LABEL, label) == (left,)
+    os.kill(left, signal.SIGKILL)
 
 
 @linux
@@ -140,12 +186,12 @@ def test_spared_processes_live_on(tmp_path: Path, label: str, monkeypatch: pytes
     session = ManagedSession("s1", "do it", "x", "c" * 40, "/", "here")
     line = f"setsid sh -c 'echo $$ > {kept}; exec sleep 66' & sleep 0.3; exit 0"
     report = in_a_process(lambda: one.run(session, ("/bin/sh", "-c", line), is_first=True))
-    left = with_variable(LABEL, label)
+    left = with_variable(SESSION_LABEL, label)
     for pid in left:
         os.kill(pid, signal.SIGKILL)
     assert report.move is SessionMove.FINISH
     assert left == (int(kept.read_text()),)
-    until(lambda: with_variable(LABEL, label) == ())
+    until(lambda: with_variable(SESSION_LABEL, label) == ())
 
 
 def test_the_environment_names_session_store_and_ports() -> None:
