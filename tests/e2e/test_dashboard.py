@@ -20,6 +20,7 @@ LIVE: Final = "document.querySelector('.link')?.dataset.state === 'live'"
 PAGES: Final = {
     "now": "Agents at work",
     "tasks": "Which task needs which",
+    "sessions": "queued",
     "run": "Held now",
     "map": "filter",
     "queue": "Who waits for whom",
@@ -54,6 +55,8 @@ def work(server: Server) -> None:
         ben.change_task("t", TaskAction.FAIL, fence=claim.lease.fence, note=HOSTILE)
         time.sleep(1.1)
         ann.sweep()
+    with server.connect("ann", Scope.ADMIN) as admin:
+        admin.start_managed_session(HOSTILE, agent="true {prompt_file}")
 
 
 def press(page: Page, title: str, label: str) -> None:
@@ -109,6 +112,7 @@ def test_every_page_shows_the_state_and_runs_nothing_that_agents_wrote(tmp_path:
     for path in ("b.py", "c.py", "lost.py"):
         (root / path).write_text("x = 1\n", encoding="utf-8")
     (root / "note.md").write_text(f"# Prices\n\n## discount\n\n{HOSTILE}\n", encoding="utf-8")
+    (root / "commonhold.toml").write_text("max_sessions = 0\n", encoding="utf-8")
     with served(root) as server:
         work(server)
         with browser(tmp_path / "profile") as page:

@@ -9,11 +9,12 @@ import * as map from "./map.js";
 import * as now from "./now.js";
 import * as queue from "./queue.js";
 import * as run from "./run.js";
+import * as sessions from "./sessions.js";
 import * as tasks from "./tasks.js";
 
 /** Each page has `load(argument)`, the data, and `draw(data, context)`, the nodes; `rest` is the pause between loads. */
-const pages = { now, tasks, run, map, queue, inbox, archive, file };
-const menu = { now: "Now", tasks: "Tasks", run: "Run", map: "Map", queue: "Queue", inbox: "Inbox", archive: "Archive" };
+const pages = { now, tasks, sessions, run, map, queue, inbox, archive, file };
+const menu = { now: "Now", tasks: "Tasks", sessions: "Sessions", run: "Run", map: "Map", queue: "Queue", inbox: "Inbox", archive: "Archive" };
 const main = document.querySelector("main");
 const nav = document.querySelector("nav");
 const notices = document.querySelector("aside");

@@ -32,9 +32,8 @@ class Access:
     def check(self, route: Route) -> None:
         """Raise UsageError `SCOPE_INSUFFICIENT` unless this may call the operation of `route`."""
         if route.scope not in GRANTS[self.scope]:
-            raise insufficient(
-                f"{route.method} {route.path} needs a token of the scope {route.scope} or admin, this is {self.scope}"
-            )
+            wanted = "admin" if route.scope is Scope.ADMIN else f"{route.scope} or admin"
+            raise insufficient(f"{route.method} {route.path} needs a token of the scope {wanted}, this is {self.scope}")
 
     def name(self, given: str | None) -> str | None:
         """Return the name of the session that a request acts for. Raises UsageError `SCOPE_INSUFFICIENT`."""
