@@ -5,21 +5,23 @@ from dataclasses import dataclass, replace
 
 from commonhold.code.analysis.admission import Changed, examine
 from commonhold.code.regions.discover import discover
-from commonhold.code.regions.edit import Delete, Insert, Replace
+from commonhold.code.regions.edit import Delete, Insert, Replace, splice
+from commonhold.code.regions.find import find
 from commonhold.code.regions.region import Region, RegionMap
 from commonhold.code.regions.rewritten_regions import only_grew, rewritten
 from commonhold.code.regions.scope import neighbours, placed_region
-from commonhold.commits.apply_edits import Content, Flaw, applied, flaw_in
+from commonhold.commits.apply_edits import Content, Flaw, applied, flaw_in, spans_meant, spans_with
 from commonhold.commits.counted_keys import with_base
 from commonhold.commits.plan import Admission, Rejected
-from commonhold.commits.resolved_edits import KeyedEdit, changeset_invalid
-from commonhold.commits.staleness import stale, stale_message, without_done
+from commonhold.commits.resolved_edits import KeyedEdit, base_of, changeset_invalid
 from commonhold.commits.three_way_commit import Joint, Late
 from commonhold.kernel.answers import Unmerged
 from commonhold.kernel.changeset import Op
+from commonhold.kernel.errors import InputError
 from commonhold.kernel.keys import Key
 from commonhold.kernel.refusals import Refusal
-from commonhold.reads.reading import ParsedFile
+from commonhold.reads.reading import ParsedFile, no_file
+from commonhold.reads.stale_base import Stale
 
 Join = Callable[[RegionMap, Sequence[KeyedEdit], Sequence[Late]], Joint | Unmerged | None]
 """A function that merges edits some of whose bases are gone; it returns None if no merge is tried."""
@@ -64,8 +66,8 @@ def draft(
     is gone from one that never existed. Raises InputError for edits that are invalid for any content.
     """
     _check_combination(path, edits)
-    wanted = [without_done(_followed(edit, looked), looked) for edit in edits]
-    late = [Late(edit, found) for edit in wanted if (found := stale(edit, looked, is_kept))]
+    wanted = [_without_done(_followed(edit, looked), looked) for edit in edits]
+    late = [Late(edit, found) for edit in wanted if (found := _stale(edit, looked, is_kept))]
     before = looked.map if looked else discover(b"", path)
     joint = join(before, wanted, late) if late else None
     if isinstance(joint, Joint):
@@ -85,6 +87,43 @@ def _followed(keyed: KeyedEdit, looked: ParsedFile | None) -> KeyedEdit:
     return replace(keyed, key=with_base(looked.map, keyed.key, keyed.edit.base))
 
 
+def _stale(keyed: KeyedEdit, looked: ParsedFile | None, is_kept: Callable[[str], bool]) -> Stale | None:
+    """Return the present state if it differs from the base of the edit; None if the base is still there.
+
+    Raises InputError for a region that does not exist and, according to the store, never did.
+    """
+    edit, key = keyed.edit, keyed.key
+    region = looked.region(key.names) if looked else None
+    if edit.op in (Op.CREATE_FILE, Op.INSERT):
+        return None if region is None or looked is None else Stale(edit.key, key, None, looked.map, region)
+    base = base_of(keyed)
+    if region is None or looked is None:
+        if base is None or not is_kept(base):
+            raise _absent(looked, key)
+        return Stale(edit.key, key, base, None, None)
+    if base is None or region.hash.startswith(base):
+        return None
+    if region.key.is_header and spans_meant(spans_with(base, looked.map, region), edit.span):
+        return None
+    return Stale(edit.key, key, base, looked.map, region, edit.span)
+
+
+def _absent(looked: ParsedFile | None, key: Key) -> InputError:
+    if looked is not None:
+        find(looked.map, key.names)
+    return no_file(key.file_path)
+
+
+def _without_done(keyed: KeyedEdit, looked: ParsedFile | None) -> KeyedEdit:
+    """Return the edit; an insert of exactly the existing definition becomes a replacement that changes nothing."""
+    edit = keyed.edit
+    region = looked.region(keyed.key.names) if looked and edit.op is Op.INSERT else None
+    if looked is None or region is None or not region.is_definition:
+        return keyed
+    same = splice(looked.map, [Replace(region, edit.text or "")]).source == looked.map.source
+    return replace(keyed, edit=replace(edit, op=Op.REPLACE, base=region.hash, after=None)) if same else keyed
+
+
 def drafted(path: str, looked: ParsedFile | None, edits: Sequence[KeyedEdit]) -> tuple[Draft, Rejected | None]:
     """Return the draft of whole-file edits that already took effect, and the rejection that was due, if any."""
     before = looked.map if looked else discover(b"", path)
@@ -95,8 +134,13 @@ def drafted(path: str, looked: ParsedFile | None, edits: Sequence[KeyedEdit]) ->
 
 def _changed(late: Sequence[Late], unmerged: Unmerged | None) -> Rejected:
     found = tuple(each.stale for each in late)
+    gone = [str(each.key) for each in found if each.region is None]
+    taken = [str(each.key) for each in found if each.region is not None and not each.base]
+    changed = [str(each.key) for each in found if each.region is not None and each.base]
+    parts = ((changed, "changed since the edit was begun"), (gone, "not there any more"), (taken, "there already"))
+    why = "; ".join(f"{', '.join(keys)}: {what}" for keys, what in parts if keys)
     keys = tuple(each.key for each in found)
-    return Rejected(Refusal.REGION_CHANGED, stale_message(found), keys, found, unmerged=(unmerged,) if unmerged else ())
+    return Rejected(Refusal.REGION_CHANGED, why, keys, found, unmerged=(unmerged,) if unmerged else ())
 
 
 def _flawed(flaw: Flaw) -> Rejected:
@@ -110,7 +154,7 @@ def _drafted(before: RegionMap, looked: ParsedFile | None, edits: Sequence[Keyed
         target=next((edit.to.file_path for edit in edits if edit.to), before.path),
         looked=looked,
         source=content.source,
-        mode=_mode(edits),
+        mode=next((int(edit.edit.mode[-3:], 8) for edit in edits if edit.edit.mode is not None), None),
         before_map=before,
         after_map=content.map,
         touched=touched,
@@ -176,7 +220,3 @@ def written(before: RegionMap, after: RegionMap, touched: Sequence[Touched]) -> 
 def _is_kept(leaf: Region, before: RegionMap) -> bool:
     old = before.by_key.get(leaf.key)
     return old is not None and old.hash == leaf.hash
-
-
-def _mode(edits: Sequence[KeyedEdit]) -> int | None:
-    return next((int(edit.edit.mode[-3:], 8) for edit in edits if edit.edit.mode is not None), None)

@@ -12,7 +12,7 @@ from pathlib import PurePosixPath
 from typing import Final
 
 from commonhold.code.analysis.repository.library import Library
-from commonhold.code.regions.region import Region, RegionMap
+from commonhold.code.regions.region import RegionMap
 from commonhold.commits.contract_changes import contracts_changed, texts_of
 from commonhold.commits.counted_keys import with_base
 from commonhold.commits.cross_file_admission import CrossFileAdmission
@@ -77,7 +77,7 @@ class Planner:
         _check(changeset)
         by_path = self._by_path(changeset)
         glances = self._reading.glances()
-        join = self._join(changeset)
+        join: Join = partial(self._joining.join, changeset.intent) if changeset.merge else _never
         results = [draft(path, glances[path], edits, self._past.is_kept, join) for path, edits in by_path.items()]
         drafts = [each for each in results if isinstance(each, Draft)]
         rejected = [each for each in results if isinstance(each, Rejected)]
@@ -140,9 +140,6 @@ class Planner:
         raise changeset_invalid(
             f"{key} is not a file or a region of one", "name the edited code as PATH or PATH#QUALNAME"
         )
-
-    def _join(self, changeset: Changeset) -> Join:
-        return partial(self._joining.join, changeset.intent) if changeset.merge else _never
 
     def _stale_reads(self, reads: Sequence[Read], glances: FileCache) -> Iterator[Rejected]:
         for read in reads:
@@ -220,16 +217,14 @@ class Planner:
         if new is None or new.source is None:
             return write
         self._files.check_size(path, new.source)
+        mode = new.looked.state.mode if new.looked else self._files.new_file_mode
         return replace(
             write,
             after=new.after_map.file.hash,
-            mode_after=self._mode_now(new) if new.mode is None else new.mode,
+            mode_after=mode if new.mode is None else new.mode,
             source=new.path if new.looked else None,
             made=self._files.missing_folders(path),
         )
-
-    def _mode_now(self, draft: Draft) -> int:
-        return draft.looked.state.mode if draft.looked else self._files.new_file_mode
 
 
 PlannerOf = Callable[[Files], Planner]
@@ -323,18 +318,15 @@ def _net(changes: Iterable[RegionChange]) -> tuple[RegionChange, ...]:
 def _changes(draft: Draft) -> Iterator[RegionChange]:
     old = draft.before_map.regions if draft.looked else ()
     new = draft.after_map.regions if draft.source is not None else ()
-    kept = _kept(old, new) if draft.target == draft.path else frozenset[int]()
+    kept = set[int]()
+    if draft.target == draft.path:  # regions around an edit share their key objects
+        known = {id(each.key): each.hash for each in old}
+        kept = {id(each.key) for each in new if known.get(id(each.key)) == each.hash}
     before = {str(each.key): each.hash for each in old if id(each.key) not in kept}
     after = {str(each.key.at(draft.target)): each.hash for each in new if id(each.key) not in kept}
     for key in {**before, **after}:
         if before.get(key) != after.get(key):
             yield RegionChange(key, before.get(key), after.get(key))
-
-
-def _kept(old: Iterable[Region], new: Iterable[Region]) -> frozenset[int]:
-    """Return the identities of the keys of unchanged regions: regions around an edit share their key objects."""
-    known = {id(each.key): each.hash for each in old}
-    return frozenset(id(each.key) for each in new if known.get(id(each.key)) == each.hash)
 
 
 def _region_contents(draft: Draft) -> dict[str, bytes]:

@@ -17,8 +17,8 @@ from commonhold.index import opening
 from commonhold.index.cache import Cache
 from commonhold.index.commit_library import Revisions, unknown
 from commonhold.index.snapshot import Shelved, SteadyLibrary
-from commonhold.index.summary_cache import SummaryCache
-from commonhold.index.working_tree_library import Reader, concerns
+from commonhold.index.summary_cache import SummaryCache, maker_of
+from commonhold.index.working_tree_library import Reader
 from commonhold.kernel.errors import StoreError
 from commonhold.kernel.options import DEFAULT_MAX_FILE_BYTES
 from commonhold.machine.worker_process import usable_processors
@@ -83,11 +83,11 @@ class SqliteIndex:
 
     def summary(self, path: str, content: bytes) -> Summary | None:
         """The summary of these bytes; held in memory, and kept on disk once they are at `path`."""
-        if not concerns(path) or len(content) > self._max_file_bytes:
+        if maker_of(path) is None or len(content) > self._max_file_bytes:
             return None
         with self._within(_SECONDS_TO_SUMMARY) as is_free:
             if is_free:
-                return self._done(lambda parts: parts.summary(path, content))
+                return self._done(lambda parts: parts.stock.summary_of(path, content))
         return summarise(path, content)
 
     @contextmanager
@@ -193,9 +193,6 @@ class _Parts:
         # Before and not after: files made during the read must be read again.
         self.stock.trim()
         return self.revisions.library(revision, progress)
-
-    def summary(self, path: str, content: bytes) -> Summary | None:
-        return self.stock.summary_of(path, content)
 
 
 def index_at(

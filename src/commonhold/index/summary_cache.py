@@ -9,7 +9,7 @@ from hashlib import sha256
 from itertools import chain, islice
 from typing import Final, Generic, TypeVar
 
-from commonhold.code.analysis.repository.languages import LINKED, linked
+from commonhold.code.analysis.repository.languages import LINKED
 from commonhold.code.analysis.repository.summarise import summarise
 from commonhold.code.analysis.repository.summary import EDITION, Summary
 from commonhold.code.regions.languages import language_for
@@ -40,7 +40,7 @@ _TRIM_EVERY: Final = 2_000
 def maker_of(path: str, content: bytes = b"") -> str | None:
     """Return the maker of a summary of these bytes, were they at `path`; None if there is none."""
     language = language_for(path, content)
-    return None if language is None or linked(language.name) is None else f"{language.name}/{_VERSION}"
+    return None if language is None or language.name not in LINKED else f"{language.name}/{_VERSION}"
 
 
 def makers() -> str:

@@ -62,16 +62,12 @@ def placed_region(after: RegionMap, placed: Placed) -> Region:
     elif isinstance(placed.edit, Replace) and placed.edit.is_header:
         found = _header_at(after, placed.edit.region, placed.start)
     elif not isinstance(placed.edit, Delete):
-        found = _definition_at(after, (placed.start, placed.end))
+        found = after.by_span.get((placed.start, placed.end))
     if found is None:
         raise InputError(
             Code.REGION_UNKNOWN, f"{placed.edit.key} is no region after the edit", hint="discover the file again"
         )
     return found
-
-
-def _definition_at(after: RegionMap, span: Span) -> Region | None:
-    return after.by_span.get(span)
 
 
 def _header_at(after: RegionMap, before: Region, position: int) -> Region | None:
@@ -94,7 +90,7 @@ def _misplaced(after: RegionMap, placed: Placed) -> Breach | None:
         return None
     if edit.is_header:
         return _definition_in_header(after, placed)
-    found = _definition_at(after, (placed.start, placed.end))
+    found = after.by_span.get((placed.start, placed.end))
     if found is None:
         return Breach(
             f"the text for {edit.key} is not exactly one definition with its own comments and decorators",
@@ -193,7 +189,7 @@ def _changed_header(before: RegionMap, after: RegionMap, placed: Sequence[Placed
     edits = [each.edit for each in placed]
     old_headers = _headers(before, _edited_spans(edits))
     new_headers = _headers(after, [(each.start, each.end) for each in placed if not each.edit.is_header])
-    old_ranges = _edited_header_spans(before, edits)
+    old_ranges = [replaced_span(before, edit) for edit in edits if isinstance(edit, Replace) and edit.is_header]
     if not old_ranges and list(map(_sign, old_headers)) == list(map(_sign, new_headers)):
         return None
     old = _header_lines(before, old_headers, old_ranges)
@@ -202,10 +198,6 @@ def _changed_header(before: RegionMap, after: RegionMap, placed: Sequence[Placed
         return None
     changed = [each for each in old if each not in new] or [each for each in new if each not in old] or old
     return _touched(changed[0][0], edits)
-
-
-def _edited_header_spans(before: RegionMap, edits: Iterable[RegionEdit]) -> list[Span]:
-    return [replaced_span(before, edit) for edit in edits if isinstance(edit, Replace) and edit.is_header]
 
 
 def header_lines(map: RegionMap) -> dict[Key, list[bytes]]:  # noqa: A002

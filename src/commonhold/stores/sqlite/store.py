@@ -158,13 +158,9 @@ class SqliteStore:
     def _session_on(self, connection: apsw.Connection, *, is_for_writing: bool) -> SqliteSession:
         return SqliteSession(connection, is_for_writing=is_for_writing)
 
-    def _is_mine(self) -> bool:
-        """Whether the connection was opened by this process, not by the one that it was forked from."""
-        return self._opened is not None and self._opened[0] == os.getpid()
-
     def _roll_back(self, connection: apsw.Connection) -> None:
         """Roll back an unfinished transaction; a forked child leaves it to its parent."""
-        if self._is_mine() and connection.in_transaction:
+        if self._opened is not None and self._opened[0] == os.getpid() and connection.in_transaction:
             connection.execute("ROLLBACK")
 
     def _enter_gate(self) -> None:
