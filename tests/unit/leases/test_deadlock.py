@@ -54,7 +54,7 @@ def test_circles_of_three_are_found(desk: Desk) -> None:
     assert desk.line() == ["two", "one"]
 
 
-def test_a_circle_may_lead_through_a_place_in_line(desk: Desk) -> None:
+def test_a_deadlock_may_lead_through_a_waiter(desk: Desk) -> None:
     """One holds B, waits for D. Two waits for A and B. Three holds D, and would wait behind two."""
     desk.grant("zero", A)
     desk.grant("one", B)
@@ -79,7 +79,7 @@ def test_whoever_asks_may_be_served_at_once_when_the_youngest_gave_way(desk: Des
     assert (desk.line(), sent_away(desk)) == (["one"], ["two"])
 
 
-def test_of_two_readers_that_both_want_to_write_one_fails_fast(desk: Desk) -> None:
+def test_one_of_two_readers_that_both_upgrade_fails_fast(desk: Desk) -> None:
     old, young = desk.grant("old", A, mode=SHARED), desk.grant("young", A, mode=SHARED)
     waiter = desk.wait("young", A, replaces=young.id)
     desk.wait("old", A, replaces=old.id)
@@ -158,7 +158,7 @@ def test_ways_that_meet_again_are_no_circle(desk: Desk) -> None:
     assert sent_away(desk) == []
 
 
-def test_a_long_line_is_no_circle(desk: Desk) -> None:
+def test_a_long_queue_is_no_deadlock(desk: Desk) -> None:
     desk.grant("first", A)
     waiters: list[Waiter] = [desk.wait(f"agent-{number}", A) for number in range(30)]
     assert len(desk.line()) == len(waiters)

@@ -153,7 +153,7 @@ def test_a_renewal_sets_the_end(desk: Desk) -> None:
     assert desk.last() == LeaseRenewed("one", lease.id, until, 10.0)
 
 
-def test_a_sign_of_life_gives_what_the_last_renewal_gave(desk: Desk) -> None:
+def test_a_heartbeat_extends_a_lease_by_the_time_of_its_last_renewal(desk: Desk) -> None:
     lease = desk.grant("one", A)
     desk.run(Renew(lease.id, "one", 10.0))
     desk.run(Heartbeat("one"))
@@ -336,7 +336,7 @@ def test_a_broken_lease_may_have_left_work_too(desk: Desk) -> None:
     assert (desk.state.lost, desk.state.works) == ({}, {})
 
 
-def test_looking_for_the_work_of_a_lost_holder_is_no_sign_of_its_life(desk: Desk) -> None:
+def test_a_search_for_partial_work_is_no_heartbeat_of_the_lost_holder(desk: Desk) -> None:
     desk.run(Acquire("l0", "acq", "one", "mend", (A,), EXCLUSIVE, 10.0, None, None, "/w", BASES))
     other = desk.grant("one", B)
     desk.seconds = 59.0
@@ -390,7 +390,7 @@ def test_a_lease_that_nobody_takes_ends_as_the_place_in_line_would_have(desk: De
     assert desk.line() == []
 
 
-def test_a_renewal_takes_a_lease_too(desk: Desk) -> None:
+def test_a_renewal_claims_a_lease_too(desk: Desk) -> None:
     first = desk.grant("one", A)
     waiter = desk.wait("two", A)
     desk.release(first)

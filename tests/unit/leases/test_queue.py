@@ -100,7 +100,7 @@ def test_who_shows_no_sign_of_life_loses_the_place_and_blocks_nobody(desk: Desk)
     assert WaiterLeft("two", dead.id, Leaving.TIMED_OUT) in [each.event for each in desk.log]
 
 
-def test_who_gives_up_lets_the_next_go_ahead(desk: Desk) -> None:
+def test_a_waiter_that_gives_up_makes_room_for_the_next(desk: Desk) -> None:
     desk.grant("one", A, mode=SHARED)
     writer = desk.wait("two", A)
     desk.wait("three", A, mode=SHARED)
@@ -118,7 +118,7 @@ def test_whoever_lost_a_place_gets_a_new_one_at_the_end(desk: Desk) -> None:
     assert desk.line() == ["three", "two"]
 
 
-def test_a_holder_is_not_behind_one_that_waits_for_it(desk: Desk) -> None:
+def test_a_holder_does_not_queue_behind_its_own_waiter(desk: Desk) -> None:
     desk.grant("one", A)
     desk.wait("two", A, B)
     answer = desk.ask("one", B)

@@ -17,10 +17,9 @@ the merge queue an `EntryConformance`, whose rig is an EntryRig; and one of mana
 whose rig is a SessionRig.
 """
 
-from commonhold.testing.conformance.circles import CircleConformance
+from commonhold.testing.conformance.deadlocks import DeadlockConformance
 from commonhold.testing.conformance.entries import EntryConformance, EntryRig
 from commonhold.testing.conformance.leases import LeaseConformance
-from commonhold.testing.conformance.lines import LineConformance
 from commonhold.testing.conformance.names import NameConformance
 from commonhold.testing.conformance.once import OnceConformance
 from commonhold.testing.conformance.records import RecordConformance
@@ -32,6 +31,7 @@ from commonhold.testing.conformance.slots import SlotConformance
 from commonhold.testing.conformance.tasks import TaskConformance, TaskRig
 from commonhold.testing.conformance.transactions import TransactionConformance
 from commonhold.testing.conformance.values import ValueConformance
+from commonhold.testing.conformance.waiting import WaitingConformance
 from commonhold.testing.conformance.works import WorkConformance
 
 __all__ = [
@@ -52,8 +52,8 @@ __all__ = [
 class RegistryConformance(
     LeaseConformance,
     NameConformance,
-    LineConformance,
-    CircleConformance,
+    WaitingConformance,
+    DeadlockConformance,
     SlotConformance,
     OnceConformance,
     ValueConformance,

@@ -86,7 +86,7 @@ class LeaseConformance(Conformance):
         one.break_lease(second)
         assert first.fence < second.fence < one.lease(KEY).fence
 
-    def test_the_modes_go_together_as_the_table_says(self, rig: Rig) -> None:
+    def test_modes_are_compatible_as_the_table_says(self, rig: Rig) -> None:
         one, two = self.callers(rig, "one", "two")
         for held, wanted in product(Mode, Mode):
             key = f"mode:{held}:{wanted}"
@@ -94,27 +94,27 @@ class LeaseConformance(Conformance):
             outcome = two.acquire(key, mode=wanted)
             assert isinstance(outcome, Granted) is are_compatible(held, wanted), (held, wanted)
 
-    def test_a_holder_does_not_stand_in_its_own_way(self, rig: Rig) -> None:
+    def test_a_holder_does_not_conflict_with_itself(self, rig: Rig) -> None:
         (one,) = self.callers(rig, "one")
         for mode in (EXCLUSIVE, SHARED, UPGRADABLE, EXCLUSIVE):
             one.lease(KEY, mode=mode)
         assert one.holders() == ["one"] * 4
 
-    def test_of_many_that_ask_at_once_one_is_granted(self, rig: Rig) -> None:
+    def test_one_of_many_simultaneous_requests_is_granted(self, rig: Rig) -> None:
         callers = self.callers(rig, *(f"agent-{number}" for number in range(8)))
         with ThreadPoolExecutor(len(callers)) as threads:
             outcomes = list(threads.map(lambda caller: caller.acquire(KEY), callers))
         assert sorted(type(outcome).__name__ for outcome in outcomes) == ["Denied"] * 7 + ["Granted"]
         assert len(callers[0].leases()) == 1
 
-    def test_many_keys_are_had_together_or_not_at_all(self, rig: Rig) -> None:
+    def test_several_keys_are_granted_together_or_not_at_all(self, rig: Rig) -> None:
         one, two, three = self.callers(rig, "one", "two", "three")
         one.lease("account:7")
         assert isinstance(two.acquire(*(f"account:{number}" for number in range(50))), Denied)
         assert two.holders() == ["one"]
         assert len(three.lease(*(f"account:{number}" for number in range(8, 50))).keys) == 42
 
-    def test_every_conflict_is_named_with_who_what_and_until_when(self, rig: Rig) -> None:
+    def test_every_conflict_has_its_holder_key_and_end(self, rig: Rig) -> None:
         one, two, three = self.callers(rig, "one", "two", "three")
         first, second = one.lease("account:1"), two.lease("file:src/a.py", mode=SHARED)
         denied = expect(Denied, three.acquire("account:1", "file:src/", "account:2"))
@@ -156,7 +156,7 @@ class LeaseConformance(Conformance):
             assert (renewed.fence, renewed.granted_at) == (lease.fence, lease.granted_at)
             assert one.leases() == (renewed,)
 
-    def test_a_sign_of_life_lets_all_leases_of_the_holder_last_on(self, rig: Rig) -> None:
+    def test_a_heartbeat_extends_all_leases_of_its_holder(self, rig: Rig) -> None:
         one, two = self.callers(rig, "one", "two")
         one.lease("account:1")
         one.lease("account:2")
@@ -167,7 +167,7 @@ class LeaseConformance(Conformance):
         two.heartbeat()
         assert one.holders() == ["one", "one", "one"]
 
-    def test_many_that_expire_at_once_are_ended_by_and_by(self, rig: Rig) -> None:
+    def test_many_leases_that_expire_at_once_are_ended_in_batches(self, rig: Rig) -> None:
         one, two, three = self.callers(rig, "one", "two", "three")
         held = [one.lease(f"account:{number}") for number in range(3 * ENDED_BESIDE)]
         rig.advance(TTL + 1)
@@ -183,7 +183,7 @@ class LeaseConformance(Conformance):
         ended = [event.lease_id for event in three.events(LeaseExpired)]
         assert sorted(ended) == sorted(lease.id for lease in held)
 
-    def test_those_that_wait_need_not_wait_for_others_to_be_ended(self, rig: Rig) -> None:
+    def test_a_waiter_is_served_before_all_other_expired_leases_are_ended(self, rig: Rig) -> None:
         one, two, three = self.callers(rig, "one", "two", "three")
         held = [one.lease(f"account:{number}") for number in range(3 * ENDED_BESIDE)]
         rig.advance(TTL - PATIENCE / 2)
@@ -193,14 +193,14 @@ class LeaseConformance(Conformance):
         assert waiting.id in {lease.id for lease in three.leases()}
         assert not three.line()
 
-    def test_a_sign_of_life_shortens_nothing(self, rig: Rig) -> None:
+    def test_a_heartbeat_shortens_no_lease(self, rig: Rig) -> None:
         (one,) = self.callers(rig, "one")
         lease = one.lease(KEY)
         longer = expect(Renewed, one.renew(lease, 10 * TTL)).lease
         one.heartbeat()
         assert one.leases() == (longer,)
 
-    def test_a_sign_of_life_gives_what_the_last_renewal_gave(self, rig: Rig) -> None:
+    def test_a_heartbeat_extends_a_lease_by_the_time_of_its_last_renewal(self, rig: Rig) -> None:
         one, two = self.callers(rig, "one", "two")
         lease = one.lease(KEY)
         one.renew(lease, TTL / 10)
@@ -214,7 +214,7 @@ class LeaseConformance(Conformance):
         assert expect(Granted, one.again(lease)).lease == lease
         assert one.leases() == (lease,)
 
-    def test_an_id_of_another_wish_is_refused(self, rig: Rig) -> None:
+    def test_an_id_of_another_request_is_refused(self, rig: Rig) -> None:
         one, two = self.callers(rig, "one", "two")
         lease = one.lease(KEY)
         others = (
@@ -241,7 +241,7 @@ class LeaseConformance(Conformance):
         assert expect(Released, one.release(lease)).lease == lease
         two.lease(KEY)
 
-    def test_a_forced_break_is_on_record_with_who_did_it_and_why(self, rig: Rig) -> None:
+    def test_a_forced_break_is_recorded_with_its_author_and_reason(self, rig: Rig) -> None:
         one, two = self.callers(rig, "one", "two")
         lease = one.lease(KEY)
         assert expect(Broken, two.break_lease(lease, "one hangs")).lease == lease
@@ -249,7 +249,7 @@ class LeaseConformance(Conformance):
         assert refusal(one.renew(lease, TTL)) is Refusal.LEASE_LOST
         assert two.lease(KEY).fence > lease.fence
 
-    def test_a_wish_for_a_lease_reaches_its_holder_with_the_next_grant(self, rig: Rig) -> None:
+    def test_a_request_to_release_reaches_the_holder_with_its_next_grant(self, rig: Rig) -> None:
         one, two = self.callers(rig, "one", "two")
         lease = one.lease(KEY)
         wished = expect(Asked, two.ask_for(lease, "a hotfix")).lease
@@ -270,7 +270,7 @@ class LeaseConformance(Conformance):
         assert isinstance(one.acquire(KEY), Denied)
         assert isinstance(two.release(given), Released)
 
-    def test_a_lease_is_not_handed_to_one_whom_another_lease_of_the_giver_excludes(self, rig: Rig) -> None:
+    def test_a_lease_is_not_handed_to_a_holder_that_another_lease_excludes(self, rig: Rig) -> None:
         (one,) = self.callers(rig, "one")
         one.lease("file:src/", mode=SHARED)
         lease = one.lease("file:src/a.py")
@@ -313,7 +313,7 @@ class LeaseConformance(Conformance):
             is_at_peace = left.holder == right.holder or are_compatible(left.mode, right.mode)
             assert is_at_peace or not overlaps(canonical(left.keys[0]), canonical(right.keys[0]))
 
-    def test_a_wish_without_patience_is_never_queued(self, rig: Rig) -> None:
+    def test_a_request_without_patience_is_never_queued(self, rig: Rig) -> None:
         one, two = self.callers(rig, "one", "two")
         one.lease(KEY)
         wish: Acquire = two.wish(KEY)

@@ -55,7 +55,7 @@ APART: Final = (
 class NameConformance(Conformance):
     """One namespace of names, and which of them contain others."""
 
-    def test_keys_that_overlap_exclude_each_other_whichever_comes_first(self, rig: Rig) -> None:
+    def test_overlapping_keys_exclude_each_other_in_either_order(self, rig: Rig) -> None:
         one, two = self.callers(rig, "one", "two")
         for left, right in MEETING:
             for first, second in ((left, right), (right, left)):
@@ -95,7 +95,7 @@ class NameConformance(Conformance):
                 str(canonical(name)) for name in names
             ]
 
-    def test_what_overlaps_is_found_in_the_order_of_the_grants(self, rig: Rig) -> None:
+    def test_overlapping_leases_are_found_in_the_order_of_their_grants(self, rig: Rig) -> None:
         one, two = self.callers(rig, "one", "two")
         leases = [caller.lease(key) for caller, key in ((one, "file:src/b.py"), (two, "file:src/a.py#f"))]
         one.lease("account:1")

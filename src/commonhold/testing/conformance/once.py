@@ -27,7 +27,7 @@ def begun(caller: Caller) -> Lease:
 class OnceConformance(Conformance):
     """A key under which something is done exactly once."""
 
-    def test_the_result_is_given_to_all_that_ask_later_for_ever(self, rig: Rig) -> None:
+    def test_all_later_requests_get_the_result(self, rig: Rig) -> None:
         one, two = self.callers(rig, "one", "two")
         lease = begun(one)
         assert (lease.is_once, lease.slot) == (True, 1)
@@ -43,14 +43,14 @@ class OnceConformance(Conformance):
         one.finish(begun(one), "")
         assert expect(Done, once(one)).value.text == ""
 
-    def test_while_it_is_done_others_are_denied_and_so_is_its_own_holder(self, rig: Rig) -> None:
+    def test_while_the_work_is_done_all_are_denied_its_own_holder_too(self, rig: Rig) -> None:
         one, two = self.callers(rig, "one", "two")
         begun(one)
         for caller in (one, two):
             denied = expect(Denied, once(caller))
             assert (denied.code, [each.holder for each in denied.conflicts]) == (Refusal.LOCK_CONFLICT, ["one"])
 
-    def test_of_many_at_once_one_begins(self, rig: Rig) -> None:
+    def test_one_of_many_simultaneous_requests_begins(self, rig: Rig) -> None:
         callers = self.callers(rig, *(f"agent-{number}" for number in range(8)))
         with ThreadPoolExecutor(len(callers)) as threads:
             outcomes = list(threads.map(once, callers))
@@ -87,7 +87,7 @@ class OnceConformance(Conformance):
         two.finish(taken, "second")
         assert expect(Done, once(one)).value.text == "second"
 
-    def test_of_two_runs_by_fault_one_result_is_kept(self, rig: Rig) -> None:
+    def test_one_result_of_two_runs_is_kept(self, rig: Rig) -> None:
         one, two = self.callers(rig, "one", "two")
         lease = begun(one)
         two.break_lease(lease)
@@ -97,7 +97,7 @@ class OnceConformance(Conformance):
         assert sorted(type(end.result()).__name__ for end in ends) == ["NotHeld", "Released"]
         assert expect(Done, once(one)).value.text == "two"
 
-    def test_only_its_holder_gives_a_result(self, rig: Rig) -> None:
+    def test_only_the_holder_gives_a_result(self, rig: Rig) -> None:
         one, two = self.callers(rig, "one", "two")
         lease = begun(one)
         assert expect(NotHeld, two.finish(lease, "x")).code is Refusal.NOT_HOLDER
@@ -111,7 +111,7 @@ class OnceConformance(Conformance):
         assert expect(NotHeld, one.finish(lease, "x")).code is Refusal.NOT_ONCE
         assert one.leases() == (lease,)
 
-    def test_a_place_in_line_takes_no_result_and_stays(self, rig: Rig) -> None:
+    def test_a_waiter_gives_no_result_and_keeps_its_place(self, rig: Rig) -> None:
         one, two = self.callers(rig, "one", "two")
         lease = begun(one)
         place = expect(Queued, once(two, patience=PATIENCE)).waiter

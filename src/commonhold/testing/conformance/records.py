@@ -51,7 +51,7 @@ class RecordConformance(Conformance):
         assert [each.sequence for each in granted] == [lease.fence for lease in leases]
         assert [each.event for each in granted] == list(map(LeaseGranted, leases))
 
-    def test_what_happened_to_one_lease_can_be_read_alone(self, rig: Rig) -> None:
+    def test_the_events_of_one_lease_can_be_read_alone(self, rig: Rig) -> None:
         one, two = self.callers(rig, "one", "two")
         lease = one.lease("account:1")
         two.lease("account:2")

@@ -42,7 +42,7 @@ def names(sections: Sections, *phrases: str, needs_all: bool = False, limit: int
 class SectionsConformance:
     """All that is promised of `Sections`. Each test takes the fixture `sections`, which is empty."""
 
-    def test_what_was_copied_is_given_back(self, sections: Sections) -> None:
+    def test_copied_sections_are_returned(self, sections: Sections) -> None:
         notes = read_note("docs/auth.md", AUTH), read_note("docs/billing.md", BILLING)
         copy(sections, *notes)
         assert sections.stamps() == {note.path: f"stamp of {note.path}" for note in notes}

@@ -40,7 +40,7 @@ class SlotConformance(Conformance):
         assert (denied.code, [each.holder for each in denied.conflicts]) == (Refusal.LOCK_CONFLICT, ["one"])
         assert expect(Queued, one.acquire(KEY, slots=2, patience=PATIENCE)).position == 1
 
-    def test_of_many_at_once_no_more_get_a_lease_than_there_are_slots(self, rig: Rig) -> None:
+    def test_no_more_simultaneous_requests_are_granted_than_there_are_slots(self, rig: Rig) -> None:
         callers = self.callers(rig, *(f"agent-{number}" for number in range(8)))
         with ThreadPoolExecutor(len(callers)) as threads:
             outcomes = list(threads.map(lambda caller: caller.acquire(KEY, slots=3), callers))
@@ -62,7 +62,7 @@ class SlotConformance(Conformance):
         assert callers[0].holders() == ["agent-2", "agent-3"]
         assert callers[0].line() == ["agent-4", "agent-5"]
 
-    def test_no_one_gets_a_slot_before_those_that_wait_for_it(self, rig: Rig) -> None:
+    def test_a_later_request_gets_no_slot_before_earlier_waiters(self, rig: Rig) -> None:
         one, two, three = self.callers(rig, "one", "two", "three")
         lease = one.lease(KEY)
         two.wait(KEY, slots=1)
@@ -89,7 +89,7 @@ class SlotConformance(Conformance):
             caller.release(lease)
         assert (three.holders(), three.leases()[0].slot) == (["three"], 0)
 
-    def test_another_number_of_slots_is_refused_with_who_uses_the_first(self, rig: Rig) -> None:
+    def test_another_number_of_slots_is_refused_with_the_holders_of_the_first(self, rig: Rig) -> None:
         one, two = self.callers(rig, "one", "two")
         lease = one.lease(KEY, slots=3)
         for caller in (one, two):
@@ -151,7 +151,7 @@ class SlotConformance(Conformance):
         assert expect(NotStored, one.put(KEY, "x", 0, fence=lease.fence)).code is Refusal.LEASE_LOST
         assert expect(NotStored, one.put(KEY, "x", 0, must_hold=True)).code is Refusal.LEASE_REQUIRED
 
-    def test_who_waits_for_a_slot_of_several_is_in_no_circle_while_another_may_release(self, rig: Rig) -> None:
+    def test_a_waiter_for_a_slot_is_in_no_deadlock_while_another_holder_may_release(self, rig: Rig) -> None:
         one, two, three = self.callers(rig, "one", "two", "three")
         one.lease(KEY, slots=2)
         free = two.lease(KEY, slots=2)
@@ -162,7 +162,7 @@ class SlotConformance(Conformance):
         two.release(free)
         assert three.holders() == ["one", "three", "three"]
 
-    def test_a_circle_through_all_slots_is_cut(self, rig: Rig) -> None:
+    def test_a_deadlock_through_all_slots_is_broken(self, rig: Rig) -> None:
         one, two, three = self.callers(rig, "one", "two", "three")
         one.lease(KEY, slots=2)
         two.lease(KEY, slots=2)
@@ -173,7 +173,7 @@ class SlotConformance(Conformance):
         assert _were_cut(three) == ["three"]
         assert expect(Queued, outcome).position == 2
 
-    def test_who_waits_for_a_slot_beside_its_own_is_in_no_circle(self, rig: Rig) -> None:
+    def test_a_waiter_for_a_second_slot_is_in_no_deadlock(self, rig: Rig) -> None:
         (one,) = self.callers(rig, "one")
         lease = one.lease(KEY, slots=1)
         place = one.wait(KEY, slots=1)

@@ -17,7 +17,7 @@ class _Interrupted(Exception):  # noqa: N818 - it is no error: it is thrown and 
 class TransactionConformance(Conformance):
     """For registries whose `together` is one transaction for the commands that are executed inside it."""
 
-    def test_what_is_done_together_is_all_there_at_the_end(self, rig: Rig) -> None:
+    def test_a_transaction_takes_effect_as_a_whole(self, rig: Rig) -> None:
         one, two = self.callers(rig, "one", "two")
         with one.registry.together():
             one.lease("account:1")

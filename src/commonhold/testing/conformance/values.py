@@ -52,7 +52,7 @@ class ValueConformance(Conformance):
             ValuePut("one", KEY, "zwölf\n€"),
         ]
 
-    def test_a_write_on_an_old_version_is_refused_with_what_is_there(self, rig: Rig) -> None:
+    def test_a_write_on_an_old_version_is_refused_with_the_present_value(self, rig: Rig) -> None:
         one, two = self.callers(rig, "one", "two")
         now = stored(one.put(KEY, "ten", 0))
         refused = expect(NotStored, two.put(KEY, "twenty", 0))
@@ -60,7 +60,7 @@ class ValueConformance(Conformance):
         assert expect(NotStored, two.put("account:2", "x", 7)).current == (Value("account:2"),)
         assert two.version(KEY) == Version(KEY, now.version)
 
-    def test_of_many_writes_on_one_version_one_is_stored(self, rig: Rig) -> None:
+    def test_one_of_many_writes_on_one_version_is_stored(self, rig: Rig) -> None:
         callers = self.callers(rig, *(f"agent-{number}" for number in range(8)))
         with ThreadPoolExecutor(len(callers)) as threads:
             outcomes = list(threads.map(lambda caller: caller.put(KEY, caller.name, 0), callers))
@@ -73,7 +73,7 @@ class ValueConformance(Conformance):
         with callers[0].registry.read() as view:
             assert expect(Value, view.value(KEY)).text == "20"
 
-    def test_a_write_that_relies_on_what_has_changed_is_refused(self, rig: Rig) -> None:
+    def test_a_write_that_relies_on_a_changed_key_is_refused(self, rig: Rig) -> None:
         """Each reads both and writes one, which alone would be a fresh write: the second must not be stored."""
         one, two = self.callers(rig, "one", "two")
         versions = [stored(one.put(key, "on", 0)).version for key in ("doctor:a", "doctor:b")]
@@ -83,7 +83,7 @@ class ValueConformance(Conformance):
         assert (refused.code, refused.current) == (Refusal.READ_CHANGED, (changed,))
         assert two.version("doctor:b").version == versions[1]
 
-    def test_what_was_read_as_absent_must_still_be_absent(self, rig: Rig) -> None:
+    def test_a_key_that_was_read_as_absent_must_still_be_absent(self, rig: Rig) -> None:
         one, two = self.callers(rig, "one", "two")
         one.put("doctor:c", "on", 0)
         assert refusal(two.put(KEY, "x", 0, reads=(Version("doctor:c", 0),))) is Refusal.READ_CHANGED
@@ -106,7 +106,7 @@ class ValueConformance(Conformance):
         lease = one.lease(KEY)
         assert refusal(one.put(KEY, "x", 0, fence=lease.fence)) is Refusal.VERSION_CHANGED
 
-    def test_a_late_writer_is_refused_though_nobody_came_after(self, rig: Rig) -> None:
+    def test_a_writer_whose_lease_has_ended_is_refused_even_without_a_successor(self, rig: Rig) -> None:
         (one,) = self.callers(rig, "one")
         lease = one.lease(KEY)
         rig.advance(TTL + 1)
@@ -126,7 +126,7 @@ class ValueConformance(Conformance):
         two.break_lease(lease)
         assert refusal(one.put(KEY, "x", 0, fence=lease.fence)) is Refusal.LEASE_LOST
 
-    def test_the_fence_of_before_a_hand_over_is_refused_to_both(self, rig: Rig) -> None:
+    def test_the_fence_before_a_hand_over_is_refused_to_both_holders(self, rig: Rig) -> None:
         one, two = self.callers(rig, "one", "two")
         lease = one.lease(KEY)
         one.hand_over(lease, "two")
@@ -156,7 +156,7 @@ class ValueConformance(Conformance):
         one.lease("account:*")
         stored(one.put(KEY, "x", 0, must_hold=True))
 
-    def test_nobody_writes_on_what_another_holds_in_any_mode(self, rig: Rig) -> None:
+    def test_a_lease_of_another_holder_in_any_mode_refuses_a_write(self, rig: Rig) -> None:
         one, two = self.callers(rig, "one", "two")
         modes: tuple[Mode, ...] = (SHARED, UPGRADABLE, EXCLUSIVE)
         for mode in modes:

@@ -27,7 +27,7 @@ def works(caller: Caller) -> tuple[PartialWork, ...]:
 class WorkConformance(Conformance):
     """Lost leases, the changes left under them, and their review."""
 
-    def test_the_work_under_an_expired_lease_is_looked_for_kept_and_reviewed(self, rig: Rig) -> None:
+    def test_work_under_an_expired_lease_is_found_kept_and_reviewed(self, rig: Rig) -> None:
         one, two = self.callers(rig, "one", "two")
         lease = one.lease(KEY, bases=BASES)
         rig.advance(TTL + 1)
@@ -48,7 +48,7 @@ class WorkConformance(Conformance):
         two.break_lease(lease)
         assert lost(two) == (lease,)
 
-    def test_where_nothing_was_changed_there_is_nothing_to_review(self, rig: Rig) -> None:
+    def test_an_expired_lease_without_changes_needs_no_review(self, rig: Rig) -> None:
         one, two = self.callers(rig, "one", "two")
         lease = one.lease(KEY, bases=BASES)
         two.break_lease(lease)
@@ -62,7 +62,7 @@ class WorkConformance(Conformance):
         two.break_lease(one.lease(KEY))
         assert lost(two) == ()
 
-    def test_what_was_looked_for_once_is_not_looked_for_again(self, rig: Rig) -> None:
+    def test_partial_work_is_searched_for_once(self, rig: Rig) -> None:
         one, two = self.callers(rig, "one", "two")
         lease = one.lease(KEY, bases=BASES)
         assert expect(NothingLeft, two.leave(lease, CHANGE)).lease_id == lease.id
@@ -81,7 +81,7 @@ class WorkConformance(Conformance):
             two.leave(lease, UnfinishedChange(lease.keys[0], None, "h1"))
         assert [work.lease_id for work in works(two)] == [lease.id for lease in leases]
 
-    def test_looking_for_the_work_of_a_lost_holder_is_no_sign_of_its_life(self, rig: Rig) -> None:
+    def test_a_search_for_partial_work_is_no_heartbeat_of_the_lost_holder(self, rig: Rig) -> None:
         one, two = self.callers(rig, "one", "two")
         broken = one.lease(KEY, bases=BASES)
         one.lease("file:b.py")

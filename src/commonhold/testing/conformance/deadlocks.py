@@ -14,10 +14,10 @@ def sent_away(caller: Caller) -> list[str]:
     return [event.holder for event in caller.events(WaiterLeft) if event.why is Leaving.DEADLOCK]
 
 
-class CircleConformance(Conformance):
+class DeadlockConformance(Conformance):
     """Deadlocks, and the holders that give way."""
 
-    def test_the_younger_of_two_is_refused_at_once_if_it_asks_last(self, rig: Rig) -> None:
+    def test_a_younger_holder_that_closes_a_deadlock_is_refused_at_once(self, rig: Rig) -> None:
         old, young = self.callers(rig, "old", "young")
         old.lease(A)
         young.lease(B)
@@ -27,7 +27,7 @@ class CircleConformance(Conformance):
         assert [each.holder for each in denied.conflicts] == ["old"]
         assert (old.line(), sent_away(old)) == (["old"], [])
 
-    def test_the_younger_of_two_leaves_the_line_if_the_older_asks_last(self, rig: Rig) -> None:
+    def test_a_younger_waiter_leaves_the_queue_when_an_older_one_closes_a_deadlock(self, rig: Rig) -> None:
         old, young = self.callers(rig, "old", "young")
         old.lease(A)
         lease = young.lease(B)
@@ -38,7 +38,7 @@ class CircleConformance(Conformance):
         expect(Released, young.release(lease))
         expect(Granted, old.again(place))
 
-    def test_a_circle_of_three_is_broken_by_its_youngest(self, rig: Rig) -> None:
+    def test_a_deadlock_of_three_is_broken_at_the_youngest(self, rig: Rig) -> None:
         one, two, three = self.callers(rig, "one", "two", "three")
         for caller, key in ((one, A), (two, B), (three, C)):
             caller.lease(key)
@@ -47,7 +47,7 @@ class CircleConformance(Conformance):
         one.wait(B)
         assert (one.line(), sent_away(one)) == (["two", "one"], ["three"])
 
-    def test_a_circle_may_lead_through_a_place_in_line(self, rig: Rig) -> None:
+    def test_a_deadlock_may_lead_through_a_waiter(self, rig: Rig) -> None:
         zero, one, two, three = self.callers(rig, "zero", "one", "two", "three")
         zero.lease(A)
         one.lease(B)
@@ -57,7 +57,7 @@ class CircleConformance(Conformance):
         expect(Queued, three.acquire(A, patience=PATIENCE))
         assert (one.line(), sent_away(one)) == (["one", "three"], ["two"])
 
-    def test_of_two_readers_that_both_want_to_write_one_fails_fast(self, rig: Rig) -> None:
+    def test_one_of_two_readers_that_both_upgrade_fails_fast(self, rig: Rig) -> None:
         old, young = self.callers(rig, "old", "young")
         mine, others = old.lease(A, mode=SHARED), young.lease(A, mode=SHARED)
         place = old.wait(A, replaces=mine)
@@ -66,7 +66,7 @@ class CircleConformance(Conformance):
         expect(Granted, old.again(place, replaces=mine))
         assert old.holders() == ["old"]
 
-    def test_nobody_else_gives_way_to_one_that_is_refused(self, rig: Rig) -> None:
+    def test_a_refused_request_removes_no_other_waiter(self, rig: Rig) -> None:
         old, asker, young = self.callers(rig, "old", "asker", "young")
         old.lease(C)
         asker.lease(A)
@@ -76,7 +76,7 @@ class CircleConformance(Conformance):
         assert expect(Denied, asker.acquire(B, C, patience=PATIENCE)).code is Refusal.DEADLOCK
         assert (old.line(), sent_away(old)) == (["old", "young"], [])
 
-    def test_a_hand_over_that_closes_a_circle_sends_its_youngest_away(self, rig: Rig) -> None:
+    def test_a_hand_over_that_closes_a_deadlock_removes_its_youngest_waiter(self, rig: Rig) -> None:
         one, two, three = self.callers(rig, "one", "two", "three")
         lease = one.lease(A)
         two.lease(B)
@@ -86,7 +86,7 @@ class CircleConformance(Conformance):
         one.hand_over(lease, "two")
         assert (one.line(), sent_away(one)) == (["two"], ["three"])
 
-    def test_a_release_that_closes_a_circle_sends_its_youngest_away(self, rig: Rig) -> None:
+    def test_a_release_that_closes_a_deadlock_removes_its_youngest_waiter(self, rig: Rig) -> None:
         """While two waits for a lease of one, one does not wait for two; without that lease it does."""
         zero, one, two, three = self.callers(rig, "zero", "one", "two", "three")
         zero.lease(A)
@@ -100,7 +100,7 @@ class CircleConformance(Conformance):
         one.release(free)
         assert (one.line(), sent_away(one)) == (["three", "one"], ["two"])
 
-    def test_a_long_line_is_no_circle(self, rig: Rig) -> None:
+    def test_a_long_queue_is_no_deadlock(self, rig: Rig) -> None:
         callers = self.callers(rig, *(f"agent-{number}" for number in range(12)))
         callers[0].lease(A)
         for caller in callers[1:]:

@@ -11,10 +11,10 @@ from commonhold.testing.conformance.rig import EXCLUSIVE, PATIENCE, SHARED, TTL,
 KEY = "account:1"
 
 
-class LineConformance(Conformance):
+class WaitingConformance(Conformance):
     """Places in line, and how they end."""
 
-    def test_who_waits_gets_a_place_with_a_number_and_what_stands_before_it(self, rig: Rig) -> None:
+    def test_a_waiter_gets_its_position_and_the_conflicts_ahead_of_it(self, rig: Rig) -> None:
         one, two, three = self.callers(rig, "one", "two", "three")
         one.lease(KEY)
         two.wait(KEY)
@@ -26,7 +26,7 @@ class LineConformance(Conformance):
             assert [waiter.holder for waiter in view.waiters()] == ["two", "three"]
             assert view.waiters()[1] == queued.waiter
 
-    def test_the_line_is_served_in_order(self, rig: Rig) -> None:
+    def test_the_queue_is_served_in_order(self, rig: Rig) -> None:
         callers = self.callers(rig, *(f"agent-{number}" for number in range(6)))
         held = callers[0].lease(KEY)
         waiters = [caller.wait(KEY) for caller in callers[1:]]
@@ -40,7 +40,7 @@ class LineConformance(Conformance):
             fences.append(held.fence)
         assert fences == sorted(set(fences))
 
-    def test_a_writer_that_waits_stands_before_later_readers(self, rig: Rig) -> None:
+    def test_a_waiting_writer_comes_before_later_readers(self, rig: Rig) -> None:
         one, two, three = self.callers(rig, "one", "two", "three")
         reading = one.lease(KEY, mode=SHARED)
         two.wait(KEY)
@@ -49,7 +49,7 @@ class LineConformance(Conformance):
         one.release(reading)
         assert (one.holders(), one.line()) == (["two"], ["three"])
 
-    def test_readers_that_follow_each_other_in_line_are_served_together(self, rig: Rig) -> None:
+    def test_consecutive_readers_in_the_queue_are_served_together(self, rig: Rig) -> None:
         callers = self.callers(rig, "one", "two", "three", "four", "five")
         writing = callers[0].lease(KEY)
         for caller, mode in zip(callers[1:], (SHARED, SHARED, EXCLUSIVE, SHARED), strict=True):
@@ -57,7 +57,7 @@ class LineConformance(Conformance):
         callers[0].release(writing)
         assert (callers[0].holders(), callers[0].line()) == (["two", "three"], ["four", "five"])
 
-    def test_who_waits_for_several_keys_keeps_none_of_them_from_being_used_up(self, rig: Rig) -> None:
+    def test_a_waiter_for_several_keys_is_served_when_the_last_is_released(self, rig: Rig) -> None:
         one, two, three = self.callers(rig, "one", "two", "three")
         first, second = one.lease("account:1"), two.lease("account:2")
         three.wait("account:1", "account:2")
@@ -66,7 +66,7 @@ class LineConformance(Conformance):
         two.release(second)
         assert three.holders() == ["three"]
 
-    def test_whoever_has_been_waited_for_is_served_with_the_release_not_by_asking(self, rig: Rig) -> None:
+    def test_a_release_serves_the_waiter_in_the_same_step(self, rig: Rig) -> None:
         """A waiter cannot miss a release between a check and the wait: it needs no wake-up."""
         one, two, three = self.callers(rig, "one", "two", "three")
         lease = one.lease(KEY)
@@ -75,7 +75,7 @@ class LineConformance(Conformance):
         assert isinstance(three.acquire(KEY), Denied)
         assert one.holders() == ["two"]
 
-    def test_the_line_is_served_when_a_lease_runs_out(self, rig: Rig) -> None:
+    def test_the_queue_is_served_when_a_lease_expires(self, rig: Rig) -> None:
         one, two, three = self.callers(rig, "one", "two", "three")
         one.lease(KEY)
         rig.advance(TTL - PATIENCE / 2)
@@ -84,7 +84,7 @@ class LineConformance(Conformance):
         three.heartbeat()
         assert three.holders() == ["two"]
 
-    def test_the_line_is_served_when_a_lease_is_broken(self, rig: Rig) -> None:
+    def test_the_queue_is_served_when_a_lease_is_broken(self, rig: Rig) -> None:
         one, two, three = self.callers(rig, "one", "two", "three")
         lease = one.lease(KEY)
         two.wait(KEY)
@@ -99,7 +99,7 @@ class LineConformance(Conformance):
         assert (two.holders(), two.line()) == (["two", "two"], [])
         expect(Granted, two.again(waiter))
 
-    def test_a_place_is_kept_by_asking_again(self, rig: Rig) -> None:
+    def test_a_waiter_keeps_its_place_by_asking_again(self, rig: Rig) -> None:
         one, two = self.callers(rig, "one", "two")
         lease = one.lease(KEY)
         waiter = two.wait(KEY)
@@ -110,7 +110,7 @@ class LineConformance(Conformance):
         one.release(lease)
         assert two.holders() == ["two"]
 
-    def test_a_place_without_a_sign_of_life_is_lost(self, rig: Rig) -> None:
+    def test_a_waiter_without_a_sign_of_life_loses_its_place(self, rig: Rig) -> None:
         one, two, three = self.callers(rig, "one", "two", "three")
         one.lease(KEY)
         waiter = two.wait(KEY)
@@ -120,7 +120,7 @@ class LineConformance(Conformance):
         assert WaiterLeft("two", waiter.id, Leaving.TIMED_OUT) in two.events(WaiterLeft)
         assert expect(Queued, two.again(waiter)).position == 2
 
-    def test_a_dead_waiter_blocks_nobody(self, rig: Rig) -> None:
+    def test_a_dead_waiter_does_not_block_later_ones(self, rig: Rig) -> None:
         one, dead, three = self.callers(rig, "one", "dead", "three")
         lease = one.lease(KEY)
         dead.wait(KEY)
@@ -130,14 +130,14 @@ class LineConformance(Conformance):
         one.release(lease)
         assert (three.holders(), three.line()) == (["three"], [])
 
-    def test_a_dead_waiter_does_not_turn_away_whoever_comes_later(self, rig: Rig) -> None:
+    def test_a_dead_waiter_does_not_deny_later_requests(self, rig: Rig) -> None:
         one, dead, three = self.callers(rig, "one", "dead", "three")
         one.lease(KEY, mode=SHARED)
         dead.wait(KEY)
         rig.advance(PATIENCE + 1)
         three.lease(KEY, mode=SHARED)
 
-    def test_who_waited_takes_the_lease_by_asking_again_and_has_it_for_its_full_time(self, rig: Rig) -> None:
+    def test_a_waiter_claims_its_lease_by_asking_again_and_gets_its_full_time(self, rig: Rig) -> None:
         one, two = self.callers(rig, "one", "two")
         lease = one.lease(KEY)
         waiter = two.wait(KEY)
@@ -149,7 +149,7 @@ class LineConformance(Conformance):
         assert TTL - 30 < seconds_left(two, taken) <= TTL
         assert [(each.holder, each.lease_id) for each in two.events(LeaseClaimed)] == [("two", waiter.id)]
 
-    def test_a_lease_that_nobody_takes_goes_to_the_next_after_the_time_of_a_place(self, rig: Rig) -> None:
+    def test_an_unclaimed_lease_goes_to_the_next_waiter_after_its_patience(self, rig: Rig) -> None:
         one, dead, three = self.callers(rig, "one", "dead", "three")
         lease = one.lease(KEY)
         dead.wait(KEY)
@@ -163,7 +163,7 @@ class LineConformance(Conformance):
         expect(Granted, three.again(waiter))
         assert three.holders() == ["three"]
 
-    def test_a_sign_of_life_elsewhere_takes_no_lease(self, rig: Rig) -> None:
+    def test_a_heartbeat_claims_no_lease(self, rig: Rig) -> None:
         one, two = self.callers(rig, "one", "two")
         lease = one.lease(KEY)
         two.wait(KEY)
@@ -173,7 +173,7 @@ class LineConformance(Conformance):
         rig.advance(0.6 * PATIENCE)
         one.lease(KEY)
 
-    def test_a_renewal_takes_a_lease_too(self, rig: Rig) -> None:
+    def test_a_renewal_claims_a_lease_too(self, rig: Rig) -> None:
         one, two = self.callers(rig, "one", "two")
         lease = one.lease(KEY)
         two.wait(KEY)
@@ -183,7 +183,7 @@ class LineConformance(Conformance):
         rig.advance(PATIENCE + 1)
         assert isinstance(one.acquire(KEY), Denied)
 
-    def test_an_upgrade_that_waited_goes_on_from_the_lease_that_it_replaces(self, rig: Rig) -> None:
+    def test_an_upgrade_that_waited_keeps_the_bases_of_the_lease_that_it_replaces(self, rig: Rig) -> None:
         """Its holder has the key already, and its changes since the first of the two leases must still be found."""
         one, two = self.callers(rig, "one", "two")
         bases = (Base(KEY, "h0"),)
@@ -194,7 +194,7 @@ class LineConformance(Conformance):
         assert (upgraded.id, upgraded.is_claimed, upgraded.bases) == (waiter.id, True, bases)
         assert TTL - 30 < seconds_left(one, upgraded) <= TTL
 
-    def test_who_gives_up_lets_the_next_go_ahead(self, rig: Rig) -> None:
+    def test_a_waiter_that_gives_up_makes_room_for_the_next(self, rig: Rig) -> None:
         one, two, three = self.callers(rig, "one", "two", "three")
         one.lease(KEY, mode=SHARED)
         waiter = two.wait(KEY)
@@ -203,7 +203,7 @@ class LineConformance(Conformance):
         assert expect(Cancelled, two.release(waiter)).waiter == waiter
         assert (one.holders(), one.line()) == (["one", "three"], [])
 
-    def test_a_place_in_line_is_that_of_one_wish(self, rig: Rig) -> None:
+    def test_a_ticket_belongs_to_one_request(self, rig: Rig) -> None:
         one, two = self.callers(rig, "one", "two")
         one.lease(KEY)
         waiter = two.wait(KEY)
@@ -211,19 +211,19 @@ class LineConformance(Conformance):
             assert expect(Denied, one.run(wish)).code is Refusal.ID_IN_USE
         assert one.line() == ["two"]
 
-    def test_nobody_waits_for_what_is_free(self, rig: Rig) -> None:
+    def test_a_request_for_a_free_key_does_not_wait(self, rig: Rig) -> None:
         (one,) = self.callers(rig, "one")
         assert one.lease(KEY, patience=PATIENCE).is_claimed
         assert one.line() == []
 
-    def test_a_holder_is_not_behind_one_that_waits_for_it(self, rig: Rig) -> None:
+    def test_a_holder_does_not_queue_behind_its_own_waiter(self, rig: Rig) -> None:
         one, two = self.callers(rig, "one", "two")
         one.lease("account:1")
         two.wait("account:1", "account:2")
         one.lease("account:2")
         assert one.holders() == ["one", "one"]
 
-    def test_a_line_is_of_a_key_and_holds_up_nothing_else(self, rig: Rig) -> None:
+    def test_a_waiter_holds_up_no_keys_but_its_own(self, rig: Rig) -> None:
         one, two, three = self.callers(rig, "one", "two", "three")
         one.lease("file:src/a.py#f")
         two.wait("file:src/a.py")
