@@ -11,6 +11,7 @@ from typing import Final
 
 import pytest
 from hypothesis import HealthCheck, settings
+from tests import warm
 from tests.patience import PATIENCE_SECONDS
 
 from commonhold.workspace import parse_trials
@@ -63,6 +64,7 @@ def nothing_is_left(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     before, folder = _children(), tmp_path_factory.getbasetemp()
     yield
     parse_trials.TRIALS.close()
+    warm.end()
     left = _left_in_the_end(lambda: (_children() - before) | _daemons(folder))
     assert not left, f"still there, or never waited for: {sorted(map(_described, left))}"
 

@@ -80,7 +80,8 @@ class Tool:
         if self.name == "uv":
             words: tuple[str | Path, ...] = ("tool", "install", "--force", "--constraints", known, wheel)
         else:
-            words = ("install", "--force", f"--pip-args=--constraint={known}", wheel)
+            # The bytecode of every dependency takes most of a minute.
+            words = ("install", "--force", f"--pip-args=--no-compile --constraint={known}", wheel)
         run(self.program, *words, cwd=self.folder, **self.where)
         return self.folder / "tool_bin" / "commonhold"
 
@@ -94,10 +95,17 @@ def folder_of(folder: Path) -> Path:
 def tools(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Uv and pipx, brought by pip; that one cannot be had is a failure."""
     folder = tmp_path_factory.mktemp("tools")
-    run(sys.executable, "-m", "venv", folder / "venv", cwd=folder)
-    pip = (folder / "venv/bin/python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check")
-    run(*pip, *TOOLS, cwd=folder)
+    run(sys.executable, "-m", "venv", "--without-pip", folder / "venv", cwd=folder)
+    pip = (sys.executable, "-m", "pip", "--disable-pip-version-check", "--python", folder / "venv")
+    run(*pip, "install", "--quiet", "--no-compile", *TOOLS, cwd=folder)
     return folder / "venv/bin"
+
+
+@pytest.fixture(scope="module")
+def wheels(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """The wheel of this checkout, and that of the next version."""
+    folder = tmp_path_factory.mktemp("wheels")
+    return built(folder_of(folder / "now")), built(folder_of(folder / "next"), as_version=NEXT_VERSION)
 
 
 @pytest.fixture
@@ -125,10 +133,11 @@ def edited(shop: Path) -> str:
 
 
 @pytest.mark.parametrize("name", ["uv", "pipx"])
-def test_a_tool_and_its_upgrade(name: str, tools: Path, shop: Path, tmp_path: Path) -> None:
+def test_a_tool_and_its_upgrade(name: str, tools: Path, wheels: tuple[Path, Path], shop: Path, tmp_path: Path) -> None:
+    now, following = wheels
     tool = Tool(name, tools, folder_of(tmp_path / name))
     home = {"HOME": str(folder_of(tmp_path / "home"))}
-    command = tool.install(built(folder_of(tmp_path / "now")))
+    command = tool.install(now)
     try:
         assert run(command, "--version", cwd=shop).endswith(f"version {version('commonhold')}\n")
         run(command, "install", "claude", "--yes", cwd=shop, **home)
@@ -138,7 +147,7 @@ def test_a_tool_and_its_upgrade(name: str, tools: Path, shop: Path, tmp_path: Pa
         assert "deny" not in edited(shop)
         run(command, "doctor", cwd=shop, **home)
         before = list(hooks_of(shop))
-        assert tool.install(built(folder_of(tmp_path / "next"), as_version=NEXT_VERSION)) == command
+        assert tool.install(following) == command
         assert run(command, "--version", cwd=shop).endswith(f"version {NEXT_VERSION}\n")
         assert "deny" not in edited(shop)
         findings = json.loads(run(command, "doctor", "--json", cwd=shop, **home))["findings"]

@@ -12,6 +12,7 @@ SOURCE = ROOT / "src" / "commonhold"
 STORIES = sorted((ROOT / "tests" / "scenarios").glob("*.txt"))
 # Python, too, has a word of that name, which it complains about in quotes.
 FORCE = re.compile(r"(?<!')\bbreak\b|\bbreak[_-]lease\b|\bsteal", re.IGNORECASE)
+WORDS = re.compile(r"break|steal", re.IGNORECASE)
 # The name of the command is a name wherever calls are listed, and its own help says what it does.
 NAMES = {"break", "break_lease"}
 ITS_OWN = {"cli/break_lease.py", "cli/commands.py"}
@@ -20,8 +21,11 @@ CALLS = {"acquire", "commit", "get", "leases", "regions", "release", "review", "
 
 
 def texts(path: Path) -> Iterator[str]:
-    """All texts in a file but its docstrings, which no agent is shown."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
+    """All texts in a file but its docstrings, which no agent is shown; none of a file without such a word at all."""
+    source = path.read_text(encoding="utf-8")
+    if not WORDS.search(source):  # most files: parsing takes long
+        return
+    tree = ast.parse(source)
     docstrings = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
     for node in ast.walk(tree):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docstrings:

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
+from tests import warm
 from tests.patience import PATIENCE_SECONDS
 
 ENVIRONMENT = os.environ | {
@@ -50,7 +51,7 @@ def clone_of(url: str, folder: Path) -> Path:
 def claiming(clone: Path, *words: str, agent: str = "") -> subprocess.Popen[bytes]:
     """Start `commonhold claim` in a clone as a process of its own."""
     command = [sys.executable, "-m", "commonhold", "claim", *words, "--json", "--agent", agent or clone.name]
-    return subprocess.Popen(command, cwd=clone, env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    return warm.Warm(command, cwd=clone, env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
 
 @contextmanager

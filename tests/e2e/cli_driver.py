@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests import warm
 from tests.e2e.templates import copied
 
 from commonhold.cli.program import main
@@ -70,12 +71,12 @@ def call(capture: Any, monkeypatch: Any, *arguments: str, stdin: bytes = b"") ->
 def process(*arguments: str | bytes, cwd: Path, **options: Any) -> subprocess.CompletedProcess[bytes]:
     """Run a command as a process of its own."""
     command = [sys.executable, "-m", "commonhold", *arguments]
-    return subprocess.run(command, cwd=cwd, check=False, timeout=60, **{"capture_output": True, **options})
+    return warm.run(command, cwd=cwd, **{"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options})
 
 
 def start(*arguments: str, cwd: Path) -> subprocess.Popen[bytes]:
     command = [sys.executable, "-m", "commonhold", *arguments]
-    return subprocess.Popen(command, cwd=cwd, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    return warm.Warm(command, cwd=cwd, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
 
 def git(root: Path, *words: str) -> None:

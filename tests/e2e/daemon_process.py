@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Self
 
+from tests import warm
 from tests.patience import PATIENCE_SECONDS, until
 
 import commonhold
@@ -123,7 +124,7 @@ class Serving(Place):
         """Start it in the foreground."""
         command = [sys.executable, "-m", "commonhold.server.daemon", str(self.root)]
         command += [str(idle_seconds), str(sweep_seconds)]
-        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        self.process = warm.Warm(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
     def suspend(self) -> None:
         """Let it stand still, and wait until it does: a signal is sent sooner than it is heard."""
@@ -260,7 +261,7 @@ class Client:
 def client(root: Path, *words: object, **environment: str) -> Iterator[Client]:
     """A client process that does what `words` say (see `daemon_client.py`)."""
     command = [sys.executable, str(CLIENT), str(root), *map(str, words)]
-    process = subprocess.Popen(
+    process = warm.Warm[str](
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env={**os.environ, **environment}
     )
     try:

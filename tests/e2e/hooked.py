@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from tests import warm
 from tests.e2e.daemon_process import Serving
 from tests.patience import until
 
@@ -33,7 +34,7 @@ class Hooked(Serving):
         """Start it in the foreground."""
         assert sweep_seconds
         command = [sys.executable, str(DAEMON), str(self.root), str(idle_seconds)]
-        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        self.process = warm.Warm(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
     def begin(self, payload: bytes, *more: str, agent: str = "probe") -> "subprocess.Popen[bytes]":
         """A hook as an agent starts it."""

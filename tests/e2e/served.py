@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Self
 
+from tests import warm
 from tests.e2e.daemon_process import Place, complaints
 from tests.patience import PATIENCE_SECONDS
 
@@ -95,9 +96,7 @@ class Process(Server):
     def start(self, port: int = 0) -> Self:
         """Start it, and wait until it says where it listens."""
         command = [sys.executable, "-m", "commonhold", "serve", "--json", "--port", str(port), *self.words]
-        self.process = subprocess.Popen(
-            command, cwd=self.root, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-        )
+        self.process = warm.Warm(command, cwd=self.root, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         assert self.process.stdout is not None
         told = ""
         while not told.endswith("}\n"):

@@ -12,6 +12,7 @@ import time
 from pathlib import Path
 
 import pytest
+from tests import warm
 from tests.e2e.cli_driver import Call, start
 
 from commonhold.cli import colours, describe
@@ -34,7 +35,7 @@ def at_a_terminal(root: Path, *words: str, environment: dict[str, str] | None = 
     ours, theirs = pty.openpty()
     agents = ("CLAUDE", "AI_AGENT", "CODEX", "COMMONHOLD_", "NO_COLOR", "FORCE_COLOR", "CURSOR_", "GEMINI_CLI")
     own = {name: value for name, value in os.environ.items() if not name.startswith(agents)}
-    child = subprocess.Popen(
+    child = warm.Warm(
         [sys.executable, "-m", "commonhold", *words],
         cwd=root,
         stdin=theirs,

@@ -42,7 +42,7 @@ def test_a_reader_that_stops_reading(words: tuple[str, ...], root: Path) -> None
     os.close(read_end)
     with open_repository(str(root), agent="ann") as hold:
         hold.acquire("a.py")
-    done = process(*words, cwd=root, stdout=write_end, stderr=subprocess.PIPE, capture_output=False)
+    done = process(*words, cwd=root, stdout=write_end, stderr=subprocess.PIPE)
     os.close(write_end)
     assert done.returncode == 141
     assert b"Traceback" not in done.stderr
@@ -52,7 +52,7 @@ def test_a_reader_that_stops_reading(words: tuple[str, ...], root: Path) -> None
 @pytest.mark.parametrize("words", [("status",), ("status", "--json"), ("regions", "nope.py", "--json")])
 def test_standard_output_that_is_full(words: tuple[str, ...], root: Path) -> None:
     with Path("/dev/full").open("wb") as full:
-        done = process(*words, cwd=root, stdout=full, stderr=subprocess.PIPE, capture_output=False)
+        done = process(*words, cwd=root, stdout=full, stderr=subprocess.PIPE)
     assert done.returncode == 4
     assert done.stderr.startswith(b"error: the answer could not be written")
     assert b"[DISK_FULL]" in done.stderr

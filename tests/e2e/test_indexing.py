@@ -9,6 +9,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from tests import warm
 from tests.e2e.daemon_process import Serving, serving
 from tests.patience import until
 
@@ -52,7 +53,7 @@ def test_a_daemon_has_all_files_read(root: Path) -> None:
     settle(root)
     daemon = Serving(root)
     command = [sys.executable, "-m", "commonhold.server.daemon", str(root), "600", "600", "0"]
-    daemon.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    daemon.process = warm.Warm(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     try:
         daemon.wait_until_served()
         until(lambda: (daemon.state / "index.db").exists() and not children_of(daemon.process.pid))

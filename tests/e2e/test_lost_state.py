@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
+from tests import warm
 from tests.e2e.cli_driver import Call, git, make_repository
 from tests.e2e.daemon_process import serving
 from tests.effort import is_stress
@@ -47,7 +48,7 @@ class Session:
 @contextmanager
 def session(root: Path, agent: str, way: str) -> Iterator[Session]:
     command = [sys.executable, str(SESSION), str(root), agent, way]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+    with warm.Warm(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         try:
             yield Session(process)
             assert process.stdin is not None
@@ -213,7 +214,7 @@ def test_a_git_folder_that_was_away_for_a_while_is_as_it_was(way: str, root: Pat
         assert two("acquire", "account:1")["outcome"] == "denied"
         assert one("put", "account:2", "after")["outcome"] == "stored"
     assert run("doctor").status == 0
-    assert asked_alone(root, "get", "account:2")["text"] == "after"
+    assert asked_alone(root, "get", "account:2") == {"outcome": "found", "text": "after"}
 
 
 SMALL: Final = ["daemon.sock", "http.sock", "daemon.lock", "index.db", "daemon.log"]
@@ -237,7 +238,7 @@ def test_what_holds_no_state_is_made_anew(name: str, root: Path) -> None:
         assert two("acquire", "account:1")["outcome"] == "denied"
         assert one("put", "account:2", "after")["outcome"] == "stored"
     daemon.end()
-    assert asked_alone(root, "get", "account:2")["text"] == "after"
+    assert asked_alone(root, "get", "account:2") == {"outcome": "found", "text": "after"}
 
 
 @pytest.mark.usefixtures("copy")

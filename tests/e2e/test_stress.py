@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Self
 
 import pytest
+from tests import warm
 
 import commonhold
 from commonhold.kernel.events import Committed
@@ -48,7 +49,7 @@ class Crew:
     def start(self, name: str) -> subprocess.Popen[bytes]:
         """Start one worker, or start it again."""
         command = [sys.executable, str(SCRIPT), name, str(COMMITS), str(self.diaries / name)]
-        return subprocess.Popen(command, cwd=self.root, stderr=subprocess.PIPE)
+        return warm.Warm(command, cwd=self.root, stderr=subprocess.PIPE)
 
     def kill_one(self) -> None:
         """Kill a random worker and start it again."""

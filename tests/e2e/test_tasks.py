@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests import warm
 from tests.e2e.cli_driver import Outcome, call, git, make_repository, start
 
 import commonhold
@@ -123,7 +124,7 @@ def test_a_change_refused_at_landing_goes_back_to_its_session_with_commit_and_re
 def test_three_processes_of_one_name_get_one_claim(run: Run, root: Path) -> None:
     run("task", "add", "append one line", "--id", "line", "--for", "writer")
     command = [sys.executable, "-m", "commonhold", "task", "claim", "line", "--agent", "writer", "--json"]
-    writers = [subprocess.Popen(command, cwd=root, stdout=subprocess.PIPE, stderr=subprocess.PIPE) for _ in range(3)]
+    writers = [warm.Warm(command, cwd=root, stdout=subprocess.PIPE, stderr=subprocess.PIPE) for _ in range(3)]
     answers = [json.loads(each.communicate(timeout=120)[0]) for each in writers]
     assert sorted(each["outcome"] for each in answers) == ["claimed", "none", "none"]
     taken = [each for each in answers if each["outcome"] == "none"]

@@ -57,9 +57,15 @@ class Actors:
 
     def pause(self, seconds: float) -> None:
         """Let the actor that calls it go on after so many seconds, and others until then."""
-        actor = self._current
-        assert actor is not None
-        self.world.after(seconds, partial(self._let_go_on, actor))
+        self.world.after(seconds, partial(self._let_go_on, self._now_running()))
+        self._rest()
+
+    def _now_running(self) -> Actor:
+        assert self._current is not None
+        return self._current
+
+    def _rest(self) -> None:
+        actor = self._now_running()
         self._has_paused.release()
         actor.may_go.acquire()
         if self._is_closed:
@@ -67,9 +73,23 @@ class Actors:
 
     def wait(self, event: threading.Event, seconds: float) -> None:
         """Let the actor wait for an event; it notices a little later."""
-        end = self.world.seconds + seconds
-        while not event.is_set() and self.world.seconds < end:
-            self.pause(self.world.random.uniform(0.01, 0.1))
+        actor, end = self._now_running(), self.world.seconds + seconds
+
+        def is_over() -> bool:
+            return event.is_set() or self.world.seconds >= end
+
+        def look_later() -> None:
+            self.world.after(self.world.random.uniform(0.01, 0.1), look)
+
+        def look() -> None:  # here, for it takes long to change to the actor's thread and back
+            if is_over():
+                self._let_go_on(actor)
+            else:
+                look_later()
+
+        if not is_over():
+            look_later()
+            self._rest()
 
     def close(self) -> None:
         """End all that have not ended."""

@@ -12,7 +12,7 @@ from commonhold.kernel.errors import Code, StoreError
 
 pytestmark = pytest.mark.slow
 
-SEEDS = range(15 if is_stress() else 5)
+SEEDS = range(15 if is_stress() else 8)
 MOST_SEEDS = 60
 FOUND_EARLY = 22
 """A seed that finds the rarest defect: tried first, for time."""

@@ -33,6 +33,8 @@ SEED = os.environ.get("COMMONHOLD_SIM_SEED")
 RUNS = int(os.environ.get("COMMONHOLD_SIM_RUNS", "10000" if is_stress() else "1000"))
 PARTS = [range(part, RUNS, 20) for part in range(20)]
 FOUND_WITHIN = 1000
+FOUND_EARLY = 588
+"""A seed that finds the rarest defect: tried first, for time."""
 OF_FILES = {
     *(Committed, CommitRefused, CommitUndone, DebtWaived, StateReset),
     *(TaskAdded, TaskMoved, RunStarted, RunPlanned, RunMoved, ItemMoved, EntryAdded, EntryMoved),
@@ -60,13 +62,15 @@ def test_the_same_seed_gives_the_same_story() -> None:
 
 def test_everything_that_can_happen_does() -> None:
     """What never happens proves nothing."""
+    kinds = {*KINDS.values(), *Leaving} - {WaiterLeft, *OF_FILES}
     happened: Counter[object] = Counter()
     for seed in range(1000):
         with simulate(seed).server.registry.read() as view:
             for recorded in view.events(limit=100_000):
                 event = recorded.event
                 happened[event.why if isinstance(event, WaiterLeft) else type(event)] += 1
-    kinds = {*KINDS.values(), *Leaving} - {WaiterLeft, *OF_FILES}
+        if set(happened) >= kinds and min(happened.values()) >= 5:  # the rest would only repeat it
+            break
     assert set(happened) == kinds
     assert min(happened.values()) >= 5, happened
 
@@ -74,7 +78,7 @@ def test_everything_that_can_happen_does() -> None:
 @pytest.mark.parametrize("name", MUTANTS)
 def test_a_defect_is_found(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     MUTANTS[name](monkeypatch)
-    assert any(is_wrong(seed) for seed in range(FOUND_WITHIN)), f"{name} was not found in {FOUND_WITHIN} runs"
+    assert any(map(is_wrong, (FOUND_EARLY, *range(FOUND_WITHIN)))), f"{name} was not found in {FOUND_WITHIN} runs"
 
 
 def is_wrong(seed: int) -> bool:

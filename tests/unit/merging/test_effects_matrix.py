@@ -49,12 +49,16 @@ def outcome(sample: Sample, kind: str, other: str) -> bool:
     return isinstance(answer, Proven)
 
 
+def is_chosen(language: str, *pair: str) -> bool:
+    """Whether a pair is one of those that are tried: of every kind some in each language."""
+    places = [[*KINDS].index(kind) for kind in pair]
+    return is_stress() or (sum(places) + [*SAMPLES].index(language)) % APART == 0
+
+
 @pytest.mark.parametrize("language", SAMPLES)
 def test_statements_at_one_point_are_joined_if_nobody_can_see_their_order(language: str) -> None:
     sample = SAMPLES[language]
-    pairs = list(combinations_with_replacement(sample.statements, 2))
-    if not is_stress():
-        pairs = pairs[[*SAMPLES].index(language) % APART :: APART]
+    pairs = [pair for pair in combinations_with_replacement(sample.statements, 2) if is_chosen(language, *pair)]
     assert {kind for pair in pairs for kind in pair} == set(sample.statements)
     wrong = {
         f"{kind} beside {other}": "joined" if found else "refused"

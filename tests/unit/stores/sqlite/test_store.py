@@ -14,6 +14,7 @@ from pathlib import Path
 
 import apsw
 import pytest
+from tests.effort import is_stress
 from tests.patience import PATIENCE_SECONDS
 
 from commonhold.kernel.answers import LeaseAnswer
@@ -571,7 +572,7 @@ def test_threads_that_fork_at_once_leave_the_store_usable(store: SqliteStore, re
     sys.setswitchinterval(1e-6)
 
     def fork_often() -> None:
-        for _ in range(20):
+        for _ in range(20 if is_stress() else 5):
             pid = os.fork()
             if pid == 0:
                 os._exit(0)
