@@ -73,6 +73,16 @@ def test_a_decision_is_a_file_that_is_dated_signed_and_committed(run: Call) -> N
     assert run("archive", "add", "decision", " ", "--text", "x").status == 2
 
 
+@pytest.mark.parametrize(
+    ("content", "code"),
+    [(b"\xff\xfe", "TEXT_INVALID"), (b"a\0b", "TEXT_INVALID"), (b"a" * 1_000_001, "FILE_TOO_LARGE")],
+)
+def test_a_note_is_neither_cut_nor_altered(content: bytes, code: str, root: Path, run: Call) -> None:
+    refused = run("archive", "add", "lesson", "T", "--text", "-", "--json", stdin=content)
+    assert (refused.status, refused.json["code"]) == (3, code)
+    assert not (root / "docs" / "notes").exists()
+
+
 def test_a_place_that_another_holds_takes_no_note(run: Call) -> None:
     run("acquire", "docs/", "--agent", "ben")
     refused = run("archive", "add", "lesson", "T", "--text", "x", "--json")

@@ -262,6 +262,7 @@ CASES = {
     "a file that may not be read": Case(("show", "a.py"), "PERMISSION_DENIED", 4, arrange=unreadable),
     "a state that cannot be written": Case(("acquire", "a.py"), "STORE_READ_ONLY", 4, arrange=read_only_state),
     "a full disk": Case(("acquire", "a.py"), "DISK_FULL", 4, arrange=full_state),
+    "a file that is no backup": Case(("restore", "a.py", "--yes"), "STORE_CORRUPT", 4),
     "a state that is no database": Case(("acquire", "a.py"), "STORE_CORRUPT", 4, arrange=corrupt),
     "a state that is damaged": Case(("acquire", "a.py"), "STORE_CORRUPT", 4, arrange=damaged),
     "a state of another program": Case(("status",), "STORE_CORRUPT", 4, arrange=not_ours),

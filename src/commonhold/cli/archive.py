@@ -1,7 +1,6 @@
 """`commonhold archive`: the project's notes, in sections: search, show, list, add, link."""
 
 import os
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -12,6 +11,7 @@ import click
 from commonhold.api.wire import archive_shapes, shapes
 from commonhold.bootstrap import open_archive
 from commonhold.cli import archive_words, verdict
+from commonhold.cli.changeset_input import STDIN, read_stdin
 from commonhold.cli.command import Command, Group, files
 from commonhold.cli.common_options import Given, common
 from commonhold.cli.exit_status import DONE, REFUSED
@@ -21,7 +21,7 @@ from commonhold.commits.project_notes import LINKS_KEY
 from commonhold.config import load_settings
 from commonhold.kernel import texts
 from commonhold.kernel.changeset import Changeset, Edit, Op
-from commonhold.kernel.errors import Code, StoreError, UsageError
+from commonhold.kernel.errors import Code, InputError, StoreError, UsageError
 from commonhold.kernel.keys import canonical
 from commonhold.machine.system import SystemClock
 from commonhold.tasks.archive import DEFAULT_BUDGET_TOKENS, Archive
@@ -38,7 +38,6 @@ from commonhold.tasks.notes import KINDS, MOST_BYTES
 from commonhold.workspace.repository import find_repository
 
 _MOST_TRIES: Final = 20
-_STANDARD_INPUT: Final = "-"
 
 
 @click.group(
@@ -153,7 +152,8 @@ def _add(given: Given, kind: str, title: str, text: str, keys: tuple[str, ...], 
     texts.check_line(title, "title")
     if not title.strip():
         raise UsageError(Code.USAGE, "the title is empty", hint="give the decision or lesson in one line")
-    text = sys.stdin.buffer.read(MOST_BYTES).decode("utf-8", "replace") if text == _STANDARD_INPUT else text
+    if text == STDIN:
+        text = _text_on_stdin()
     for key in keys:
         texts.check_line(key, "key")
     date = datetime.fromtimestamp(SystemClock().now().wall, UTC).date().isoformat()
@@ -168,6 +168,31 @@ def _add(given: Given, kind: str, title: str, text: str, keys: tuple[str, ...], 
     added = {"outcome": "added", "section": f"{path}#0", "path": path}
     answer(given, added, dict, lambda _: f"added: {shown(path)}")
     return DONE
+
+
+def _text_on_stdin() -> str:
+    """Return the text of a note. Raises InputError `FILE_TOO_LARGE` and `TEXT_INVALID`: no note is cut or altered."""
+    content = read_stdin("the text of the note")
+    if len(content) > MOST_BYTES:
+        raise InputError(
+            Code.FILE_TOO_LARGE,
+            f"the text has {len(content):,} bytes, and a note has at most {MOST_BYTES:,}",
+            hint="split it into several notes",
+        )
+    try:
+        text = content.decode()
+    except UnicodeDecodeError as fault:
+        where = f"the byte 0x{content[fault.start]:02x} at offset {fault.start:,}"
+        raise _no_text(where) from fault
+    if "\0" in text:
+        raise _no_text("a null byte")
+    return text
+
+
+def _no_text(why: str) -> InputError:
+    return InputError(
+        Code.TEXT_INVALID, f"standard input is not a text in UTF-8: it has {why}", hint="give a note as Markdown"
+    )
 
 
 def _free_path(place: Place, folder: str, date: str, title: str) -> str:

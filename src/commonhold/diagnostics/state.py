@@ -19,11 +19,12 @@ import apsw
 from commonhold.diagnostics.finding import Finding, fail, ok, warn, why
 from commonhold.diagnostics.mounts import file_system, free_space
 from commonhold.history.check import BROKEN, all_links
-from commonhold.kernel.errors import StoreError
+from commonhold.kernel.errors import Code, StoreError
 from commonhold.kernel.hash_chain import broken_at
 from commonhold.machine.system import SystemClock
 from commonhold.stores.reset_events import Reset, last_reset
 from commonhold.stores.sqlite.connect import APPLICATION_ID, MIGRATIONS, is_new
+from commonhold.stores.sqlite.faults import translate
 from commonhold.stores.sqlite.gate import Gate
 from commonhold.stores.sqlite.last_event_mark import RESET, fallen_back, gone
 from commonhold.stores.sqlite.second_mark import SecondMark
@@ -144,7 +145,9 @@ def _database(folder: str) -> Iterator[Finding]:
     except (apsw.CorruptError, apsw.NotADBError) as fault:
         yield fail("database", f"damaged: {fault}", _ASIDE.format(folder))
     except apsw.Error as fault:
-        yield fail("database", f"cannot be read: {fault}", f"look at its permissions: ls -l {folder}")
+        is_full = translate(fault, path).code is Code.DISK_FULL
+        remedy = "free some space" if is_full else f"look at its permissions: ls -l {folder}"
+        yield fail("database", f"cannot be read: {fault}", remedy)
 
 
 @contextmanager

@@ -51,13 +51,14 @@ def back_up(state_folder: str, path: str) -> Backup:
     """Write a copy of the state to `path`, readable by its owner alone; others go on reading and writing meanwhile.
 
     The copy is of one moment, complete, and durable when this returns. Raises InputError `FILE_EXISTS` if there is a
-    file already, `FILE_NOT_FOUND` if there is no state or no such folder, StoreError as opening a state does.
+    file already, `NOT_A_FILE` if it is a folder, `FILE_NOT_FOUND` if there is no state or no such folder, StoreError as
+    opening a state does.
     """
-    connection = opened_whole(state_folder)
+    connection = _opened(state_folder)
     if connection is None:
         with closing(SqliteStore(state_folder)) as store, store.read():
             pass  # makes an older state ready, and raises for one that cannot be used
-        connection = opened_whole(state_folder)
+        connection = _opened(state_folder)
     if connection is None:
         raise InputError(
             Code.FILE_NOT_FOUND,
@@ -78,6 +79,8 @@ def back_up(state_folder: str, path: str) -> Backup:
         _flush(os.path.dirname(os.path.abspath(path)))
         return Backup(path, os.stat(path).st_size, newest.sequence)
     except FileExistsError as fault:
+        if os.path.isdir(path):
+            raise _folder(path, f"{path}/FILE") from fault
         raise InputError(
             Code.FILE_EXISTS,
             f"there is a file {path!r} already, and no backup replaces one",
@@ -93,6 +96,14 @@ def back_up(state_folder: str, path: str) -> Backup:
             os.unlink(beside)
 
 
+def _opened(state_folder: str) -> apsw.Connection | None:
+    """Return the state, opened for reading; None if there is none that needs no repair. Raises StoreError."""
+    try:
+        return opened_whole(state_folder)
+    except apsw.Error as fault:
+        raise translate(fault, os.path.join(state_folder, DATABASE)) from fault
+
+
 def restore(
     state_folder: str, path: str, events: Callable[[SqliteSession], Iterable[Event]], at: float, kept: str
 ) -> Restored:
@@ -100,8 +111,8 @@ def restore(
 
     `events` returns the events to record then, such as those that end all leases. They get numbers above all of the
     backup and all that this machine has seen, with room for a million events that it has not seen. `at` is the wall
-    time. Raises InputError `FILE_NOT_FOUND`, StoreError `STORE_CORRUPT` or `STORE_NEWER` for a file that is no usable
-    backup, `STORE_OWNED` while a daemon serves the repository; nothing was changed then.
+    time. Raises InputError `FILE_NOT_FOUND`, `NOT_A_FILE`, StoreError `STORE_CORRUPT` or `STORE_NEWER` for a file that
+    is no usable backup, `STORE_OWNED` while a daemon serves the repository; nothing was changed then.
     """
     place = os.path.join(state_folder, DATABASE)
     beside = f"{place}.restoring"
@@ -134,15 +145,13 @@ def restore(
 
 def _checked(path: str) -> Mark:
     """Return the newest event of a backup. Raises StoreError `STORE_CORRUPT` if it is damaged, or none of ours."""
-    with closing(apsw.Connection(path, flags=apsw.SQLITE_OPEN_READONLY)) as connection:
-        if connection.pragma("application_id") != APPLICATION_ID or connection.pragma("quick_check") != "ok":
-            raise StoreError(
-                Code.STORE_CORRUPT,
-                "the file is damaged, or no backup of a state",
-                hint="name a file that `commonhold backup` has written",
-                fields={"path": path},
-            )
-        rows = connection.execute(_NEWEST).fetchall()
+    try:
+        with closing(apsw.Connection(path, flags=apsw.SQLITE_OPEN_READONLY)) as connection:
+            if connection.pragma("application_id") != APPLICATION_ID or connection.pragma("quick_check") != "ok":
+                raise _no_backup(path)
+            rows = connection.execute(_NEWEST).fetchall()
+    except (apsw.NotADBError, apsw.CorruptError) as fault:
+        raise _no_backup(path) from fault
     return Mark(int(str(rows[0][0])), float(str(rows[0][1]))) if rows else Mark(0, 0.0)
 
 
@@ -156,8 +165,10 @@ def _copy(path: str, beside: str) -> None:
             shutil.copyfileobj(source, target)
             target.flush()
             os.fsync(target.fileno())
-    except (FileNotFoundError, IsADirectoryError) as fault:
+    except FileNotFoundError as fault:
         raise _missing(path) from fault
+    except IsADirectoryError as fault:
+        raise _folder(path, "a file that `commonhold backup` has written") from fault
 
 
 def _flush(path: str) -> None:
@@ -173,6 +184,19 @@ def _missing(path: str) -> InputError:
         Code.FILE_NOT_FOUND,
         f"there is no file, or no folder for it, at {path!r}",
         hint="look at the path, then repeat the call",
+        fields={"path": path},
+    )
+
+
+def _folder(path: str, instead: str) -> InputError:
+    return InputError(Code.NOT_A_FILE, f"{path!r} is a folder", hint=f"name {instead}", fields={"path": path})
+
+
+def _no_backup(path: str) -> StoreError:
+    return StoreError(
+        Code.STORE_CORRUPT,
+        "the file is damaged, or no backup of a state; the state of the repository was not changed",
+        hint="name a file that `commonhold backup` has written",
         fields={"path": path},
     )
 

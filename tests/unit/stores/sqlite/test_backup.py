@@ -9,11 +9,12 @@ import apsw
 import pytest
 
 from commonhold.kernel.clock import Deadline
-from commonhold.kernel.errors import Code, CommonholdError
+from commonhold.kernel.errors import Code, CommonholdError, StoreError
 from commonhold.kernel.events import LeaseGranted, StateReset
 from commonhold.kernel.lease import Lease
 from commonhold.kernel.modes import Mode
 from commonhold.stores.reset_events import reset_events
+from commonhold.stores.sqlite import backup as module
 from commonhold.stores.sqlite.backup import back_up, restore
 from commonhold.stores.sqlite.session import SqliteSession
 from commonhold.stores.sqlite.store import SqliteStore
@@ -143,11 +144,13 @@ def test_a_file_that_is_no_backup_changes_nothing(
         (tmp_path / name).write_bytes(content)
     for name, code in (
         *((each, Code.STORE_CORRUPT) for each in ("empty", "text", "damaged", "other")),
-        *((each, Code.FILE_NOT_FOUND) for each in ("missing", "state")),
+        ("missing", Code.FILE_NOT_FOUND),
+        ("state", Code.NOT_A_FILE),
     ):
         with pytest.raises(CommonholdError) as fault:
             restored(folder, str(tmp_path / name))
         assert fault.value.code is code, name
+        assert "aside" not in fault.value.hint, "the state itself is not at fault"
     grant(store, "x:2")
     assert held(folder) == (2, ["x:1", "x:2"])
     assert not [each.name for each in folder.iterdir() if "before" in each.name or "restoring" in each.name]
@@ -160,11 +163,27 @@ def test_no_backup_replaces_a_file_and_none_is_made_of_nothing(store: SqliteStor
     grant(store, "x:1")
     back_up(str(folder), backup)
     before = Path(backup).read_bytes()
-    for path, code in ((backup, Code.FILE_EXISTS), (f"{folder}/none/x", Code.FILE_NOT_FOUND)):
+    for path, code in (
+        (backup, Code.FILE_EXISTS),
+        (str(folder), Code.NOT_A_FILE),
+        (f"{folder}/none/x", Code.FILE_NOT_FOUND),
+    ):
         with pytest.raises(CommonholdError) as fault:
             back_up(str(folder), path)
         assert fault.value.code is code
     assert Path(backup).read_bytes() == before
+
+
+def test_a_state_that_cannot_be_opened_is_no_defect_of_ours(
+    folder: Path, backup: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def on_a_full_disk(_: str) -> None:
+        raise apsw.IOError("disk I/O error")
+
+    monkeypatch.setattr(module, "opened_whole", on_a_full_disk)
+    with pytest.raises(StoreError) as fault:
+        back_up(str(folder), backup)
+    assert fault.value.code is Code.IO_FAILED
 
 
 def test_a_restore_that_cannot_record_the_reset_leaves_the_state_refused(
