@@ -1,6 +1,6 @@
 """Convert the outcomes of the store into the answers for people and agents."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Final, Literal
 
@@ -28,27 +28,36 @@ from commonhold.kernel.values import Value
 from commonhold.leases.requests import AcquireRequest
 
 
-def granted(outcome: Granted, shadowed: Iterable[Key] = (), told: Iterable[str] = ()) -> AcquireAnswer:
-    """Return the answer for a granted lease: the lease, the base hashes, and notices for its holder."""
+def granted(
+    outcome: Granted,
+    shadowed: Iterable[Key] = (),
+    told: Iterable[str] = (),
+    near: Callable[[Key], Sequence[str]] = lambda _: (),
+) -> AcquireAnswer:
+    """Return the answer for a granted lease: the lease, the base hashes, and notices for its holder.
+
+    `near` returns the names in the file that are like that of a region which does not exist.
+    """
     lease = outcome.lease
     regions = tuple(RegionHash(base.key, base.hash) for base in lease.bases if canonical(base.key).is_region)
-    absent = [_not_there(canonical(base.key)) for base in lease.bases if base.hash is None]
+    missing = [canonical(base.key) for base in lease.bases if base.hash is None]
+    absent = [_not_there(key, near(key)) for key in missing]
     notices = (*told, *absent, *map(_looks_like_a_file, shadowed), *wishes(outcome.wished))
     return AcquireAnswer("granted", lease, regions=regions, notices=notices)
 
 
-def _not_there(key: Key) -> str:
+def _not_there(key: Key, near: Sequence[str] = ()) -> str:
     """Return the notice for a key that does not exist: it may be new, misspelt, or of the wrong kind."""
     reserved = f"{key} does not exist yet: its name is reserved for you"
     if key.is_region:
-        return reserved
+        return f"{reserved}, and nothing else; did you mean {' or '.join(near)}?" if near else reserved
     return reserved if "." in key.path[-1] else f"{reserved} as a file's; to lease a folder, name {key}/"
 
 
 def for_writing(answer: AcquireAnswer, keys: Iterable[str]) -> AcquireAnswer:
     """Return the answer without the notice that a key does not exist, for a caller that is about to create it."""
-    known = {_not_there(canonical(key)) for key in keys}
-    return replace(answer, notices=tuple(each for each in answer.notices if each not in known))
+    known = tuple(_not_there(canonical(key)) for key in keys)
+    return replace(answer, notices=tuple(each for each in answer.notices if not each.startswith(known)))
 
 
 def wishes(leases: Iterable[Lease]) -> tuple[str, ...]:

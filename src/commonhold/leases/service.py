@@ -5,6 +5,8 @@ from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field, replace
 from typing import Final, Unpack
 
+from commonhold.code.regions.find import near_names
+from commonhold.code.regions.region import RegionMap
 from commonhold.kernel import texts
 from commonhold.kernel.answers import AcquireAnswer, LeaseAnswer, Next
 from commonhold.kernel.commands import Acquire, Ask, Break, Command, HandOver, Heartbeat, Release, Renew
@@ -45,6 +47,7 @@ from commonhold.reads.reading import RegionReader, contents_of
 from commonhold.workspace.place import WorktreeState
 
 RECENT_EVENTS: Final = 200
+_LIKE: Final = 0.8
 _ChangeRequest = RenewRequest | ReleaseRequest | BreakRequest | AskRequest | HandOverRequest
 ENDED_AT_ONCE: Final = 256
 """The number of expired leases that one transaction ends: other writers wait meanwhile."""
@@ -55,7 +58,7 @@ class _Resolved:
     """The canonical keys of a request, their present state, and the bytes to keep; read after the event `since`.
 
     `files` are the files that contain the regions, with their hashes: they tell the earlier content if a file changes.
-    `told` says why a larger key replaces one that was requested.
+    `told` says why a larger key replaces one that was requested. `absent` has the files of regions that do not exist.
     """
 
     keys: tuple[Key, ...]
@@ -66,6 +69,12 @@ class _Resolved:
     seen: Mapping[str, Stamp | None] = field(default_factory=dict)
     since: int = 0
     told: tuple[str, ...] = ()
+    absent: Mapping[Key, RegionMap] = field(default_factory=dict)
+
+    def near(self, key: Key) -> list[str]:
+        """Return the keys of regions whose names are like that of `key`, which does not exist in its file."""
+        file = self.absent.get(key)
+        return [f"{key.file}#{name}" for name in near_names(file, key.qualname, _LIKE)] if file else []
 
 
 class Leases:
@@ -210,7 +219,9 @@ class Leases:
             elif key.scheme == FILE and not key.is_folder:
                 bases += self._whole(key, contents)
         told = tuple(each.why for each in found.values() if each.why)
-        return _Resolved(tuple(sorted(found)), shadowed, tuple(bases), contents, files, glances.seen(), since, told)
+        absent = {key: each.source for key, each in found.items() if key.is_region and each.source and not each.region}
+        keys = tuple(sorted(found))
+        return _Resolved(keys, shadowed, tuple(bases), contents, files, glances.seen(), since, told, absent)
 
     def _free(self, texts_: Sequence[str]) -> _Resolved:
         """Return free keys as they are: they name no code, so there is nothing to read."""
@@ -227,7 +238,7 @@ class Leases:
     def _acquire_answer(self, request: AcquireRequest, outcome: Outcome, resolved: _Resolved) -> AcquireAnswer:
         match outcome:
             case Granted():
-                answer = granted(outcome, resolved.shadowed, resolved.told)
+                answer = granted(outcome, resolved.shadowed, resolved.told, resolved.near)
                 return self._woken(answer, outcome.lease.id) if request.patience_seconds is not None else answer
             case Queued():
                 return self._queued(request, outcome)

@@ -114,9 +114,8 @@ def _unknown(map: RegionMap, names: Names) -> InputError:  # noqa: A002
             hint=f"fix the encoding, or name the whole file, {map.file.key}",
             fields={"path": map.path, "name": wanted},
         )
-    known = [region.key.qualname for region in map.regions[1:]]
-    near = get_close_matches(wanted, known, _MOST_SUGGESTIONS, cutoff=0.5)
-    if not known:
+    near = near_names(map, wanted, 0.5)
+    if not map.regions[1:]:
         hint = f"a {map.language} file has no regions here; name the whole file, {map.file.key}"
     elif near:
         hint = f"near names: {', '.join(near)}"
@@ -128,6 +127,12 @@ def _unknown(map: RegionMap, names: Names) -> InputError:  # noqa: A002
         hint=hint,
         fields={"path": map.path, "name": wanted, "near": near},
     )
+
+
+def near_names(map: RegionMap, wanted: str, likeness: float) -> list[str]:  # noqa: A002
+    """Return up to three names of regions that are like `wanted`, the likest first; a `likeness` of 1 is the same."""
+    known = [region.key.qualname for region in map.regions[1:]]
+    return get_close_matches(wanted, known, _MOST_SUGGESTIONS, cutoff=likeness)
 
 
 def _ambiguous(map: RegionMap, names: Names, found: list[Region]) -> InputError:  # noqa: A002
