@@ -1,6 +1,7 @@
 """Runs over the command line, in real repositories with real commands as roles: stopped, killed, and resumed."""
 
 import json
+import shlex
 import signal
 import subprocess
 import sys
@@ -166,7 +167,7 @@ def test_an_editor_that_cannot_fails_the_item_at_its_cap_and_those_that_need_it(
     found = run("run", "-", "--editor", EDITOR, "--editors", "2", stdin=plan)
     assert found.status == 1
     assert "too hard (attempt 2 of 2)" in found.text
-    assert "next: commonhold task reopen a --reason WHY; commonhold run --resume r" in found.text
+    assert "next: commonhold task reopen a --note WHY; commonhold run --resume r" in found.text
     assert (root / "new.py").read_text(encoding="utf-8") == "x = 1\n"
     state = folded(root)
     assert {each.task_id: each.state for each in state.run_items.values()} == {
@@ -228,10 +229,16 @@ def test_a_planner_makes_the_items_of_a_goal(root: Path, run: Call) -> None:
         (("run", "-"), 2, "no editor was named"),
         (("run", "nowhere.yaml", "--editor", "true"), 3, "there is no file 'nowhere.yaml'"),
         (("run", "--resume", "r99", "--editor", "true"), 3, "there is no run 'r99'"),
+        (("run", "shw"), 2, "did you mean `commonhold run show`"),
+        (("run", "--json", "lits"), 2, ""),
         (("run", "show", "r99"), 3, "there is no run 'r99'"),
         (("run", "cancel", "r99", "--note", "x"), 3, "there is no run 'r99'"),
         (("run", "-", "--editor", "true", "--deadline", "soon"), 2, "'soon' cannot be read"),
-        (("run", "-", "--editor", "true", "--editors", "0"), 2, "0 is not in the range"),
+        (
+            ("run", "-", "--editor", "true", "--editors", "0"),
+            2,
+            "--editors takes a whole number from 1 up to 200, not 0",
+        ),
         (("run", "-", "--editor", "true", "--as", "a b"), 2, "cannot name the editors"),
     ],
 )
@@ -265,6 +272,19 @@ def test_a_plan_is_not_begun_twice_and_a_run_can_be_given_up(root: Path, run: Ca
     state = folded(root)
     assert state.runs[name].state is RunState.CANCELLED
     assert (state.leases, state.tasks["a"].tries) == ({}, 0)
+
+
+def test_a_run_says_what_it_waits_for_and_names_its_editor(root: Path, run: Call) -> None:
+    (root / "plan.json").write_text('[{"id": "a", "title": "a"}]', encoding="utf-8")
+    run("task", "import", "plan.json")
+    run("task", "claim", "a", "--agent", "ben")
+    process = start("run", "plan.json", "--editor", EDITOR, cwd=root)
+    assert process.stderr is not None
+    assert process.stderr.readline() == b"waiting: a: it is claimed by ben (attempt 1)\n"
+    process.send_signal(signal.SIGINT)
+    out, _ = process.communicate(timeout=LONG)
+    (name,) = folded(root).runs
+    assert f"next: commonhold run --resume {name} --editor {shlex.quote(EDITOR)}\n" in out.decode()
 
 
 def _plan_of_five(root: Path, seconds: float) -> Path:

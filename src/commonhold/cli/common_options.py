@@ -112,6 +112,21 @@ def start_of(given: Given) -> str:
     return start
 
 
+class _Note(click.Option):
+    """An option with a reason or a remark. Its other spellings are not shown: each command calls it the same."""
+
+    def add_to_parser(self, parser: Any, ctx: click.Context) -> None:  # noqa: ANN401 - click's parser is private
+        """Let the parser know all spellings."""
+        super().add_to_parser(parser, ctx)
+        parser.add_option(obj=self, opts=["--reason", "--why"], dest=self.name, action="store", nargs=self.nargs)
+
+
+def note_option(help_: str, *, is_required: bool = True) -> Callable[[C], C]:
+    """Return the option `--note`, which a command gets as `note`; an empty text without it."""
+    default = {} if is_required else {"default": ""}
+    return click.option("--note", cls=_Note, metavar="TEXT", required=is_required, help=help_, **default)
+
+
 ttl_option = click.option("--ttl", "ttl_seconds", metavar="SECONDS", type=float, help="How long, in seconds.")
 request_option = click.option(
     "--request-id", metavar="ID", help="Repeating a call with the same ID gives the first answer, and acts only once."

@@ -1,5 +1,7 @@
 """`commonhold run`: carry out plans with editors, and look at runs."""
 
+import os
+from difflib import get_close_matches
 from typing import Final
 
 import click
@@ -7,7 +9,7 @@ import click
 from commonhold.api.wire import run_shapes
 from commonhold.cli import run_words
 from commonhold.cli.command import Command, Group
-from commonhold.cli.common_options import Given, common, request_option
+from commonhold.cli.common_options import Given, common, note_option, request_option
 from commonhold.cli.exit_status import DONE, REFUSED
 from commonhold.cli.opening import opened
 from commonhold.cli.output import answer
@@ -22,8 +24,10 @@ class _RunGroup(Group):
     """A group whose command `start` need not be named."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Read the words; without the name of a command they are those of `start`."""
-        if args and not {"-h", "--help"} & set(args[:1]) and self._first_word(args) not in self.commands:
+        """Read the words; without the name of a command, or one like it, they are those of `start`."""
+        first = self._first_word(args)
+        is_misspelt = first is not None and not os.path.lexists(first) and get_close_matches(first, self.commands)
+        if args and not {"-h", "--help"} & set(args[:1]) and first not in self.commands and not is_misspelt:
             args = ["start", *args]
         return super().parse_args(ctx, args)
 
@@ -56,7 +60,7 @@ def command() -> None:
 
     Each task becomes a work item. An editor makes a candidate for it, Commonhold commits or refuses it, a refusal
     becomes a new lock plan, and a validator runs the checks. All of it stands in the log, so that a run can be stopped,
-    or killed, and resumed. docs/runs.md shows the requests to the commands of the roles, and their answers.
+    or killed, and resumed. `commonhold help runs` shows the requests to the commands of the roles, and their answers.
     """
 
 
@@ -86,7 +90,7 @@ def _show(given: Given, run: str) -> int:
 
 @command.command("cancel", cls=Command, examples=('commonhold run cancel r12 --note "the plan was wrong"',))
 @click.argument("run")
-@click.option("--note", metavar="WHY", required=True, help="The reason, for the log.")
+@note_option("The reason, for the log.")
 @request_option
 @common
 @click.pass_obj

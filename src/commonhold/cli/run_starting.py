@@ -66,7 +66,9 @@ class _Options(TypedDict):
     "itself; or a command that makes candidates, JSON in, JSON out.",
 )
 @click.option("--planner", metavar="COMMAND", help="Makes a plan of the goal.")
-@click.option("--recovery", metavar="COMMAND", help="Makes lock plans of refusals; default: the rules of docs/runs.md.")
+@click.option(
+    "--recovery", metavar="COMMAND", help="Makes lock plans of refusals; default: those of `commonhold help runs`."
+)
 @click.option("--validator", metavar="COMMAND", help="Judges each result; default: the checks of the task and the run.")
 @click.option("--check", "checks", metavar="COMMAND", multiple=True, help="Must pass after each item; may be repeated.")
 @click.option(
@@ -96,17 +98,18 @@ def start(given: Given, *, plan: str | None, **options: Unpack[_Options]) -> int
     seconds = duration(options["deadline"])
     if not seconds:
         raise UsageError(Code.USAGE, f"{options['deadline']!r} cannot be read", hint="write a duration such as 30m")
+    in_words = partial(run_words.answer, given=given, editor=options["editor"] or "")
     with opened(given) as place:
         carry_out = _coordinator(given, place, options, seconds)
         begun = _resumed(place, options) if options["resume"] else _begun(place, plan, options)
         if begun.outcome == "refused":
-            answer(given, begun, run_shapes.answer, lambda found: run_words.answer(found, given))
+            answer(given, begun, run_shapes.answer, in_words)
             return REFUSED
         found = carry_out(begun)
     if given.as_json:
         send(dumps(run_shapes.answer(found), indent=0).encode() + b"\n")
     else:
-        answer(given, found, run_shapes.answer, lambda found: run_words.answer(found, given))
+        answer(given, found, run_shapes.answer, in_words)
     return _STATUS.get(found.runs[0].run.state, REFUSED) if found.runs else REFUSED
 
 
@@ -123,7 +126,7 @@ def _check(plan: str | None, options: _Options) -> None:
         raise UsageError(
             Code.USAGE,
             "no editor was named, and none can be guessed",
-            hint="--editor claude, or another agent, or a command: docs/runs.md shows what it gets and prints",
+            hint="give --editor claude, another agent, or a command: `commonhold help runs` shows its input and output",
         )
 
 

@@ -2,6 +2,7 @@
 
 import signal
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Final
@@ -20,6 +21,7 @@ from commonhold.kernel.run import ItemMoved, RunMove, RunMoved, RunPlanned, RunR
 from commonhold.runs.answers import RunAnswer
 
 _LOOK_SECONDS: Final = 0.25
+_QUIET_SECONDS: Final = 3.0
 _MOST_EVENTS: Final = 500
 
 
@@ -91,13 +93,22 @@ def _board(hold: Commonhold, run: RunRecord) -> Iterator[Callable[[], None]]:
 @contextmanager
 def _lines(given: Given, hold: Commonhold, run: RunRecord) -> Iterator[Callable[[], None]]:
     after = _beginning(hold, run)
+    quiet_since, said = time.monotonic(), ""
 
     def look() -> None:
-        nonlocal after
+        nonlocal after, quiet_since, said
         with suppress(CommonholdError):
             while events := hold.log(after=after, limit=_MOST_EVENTS):
                 after = events[-1].sequence
-                _print([each for each in events if run_id_of(each.event) == run.id], given)
+                if own := [each for each in events if run_id_of(each.event) == run.id]:
+                    _print(own, given)
+                    quiet_since, said = time.monotonic(), ""
+            if time.monotonic() - quiet_since >= _QUIET_SECONDS:
+                quiet_since = time.monotonic()
+                why = run_words.waiting(hold.runs(run.id).runs[0])
+                if why and why != said:
+                    complain(why)
+                said = why
 
     yield look
 

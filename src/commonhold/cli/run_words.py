@@ -52,9 +52,11 @@ def listed(found: RunAnswer) -> Iterator[str]:
     """Yield the runs, a line each."""
     if not found.runs:
         yield "no runs: `commonhold run PLAN` begins one, `commonhold run list --all` shows all"
+    width = max((len(each.run.id) for each in found.runs), default=0)
     for each in found.runs:
         run = each.run
-        yield f"  {shown(run.id):6} {_state(each):12} {shown(run.run.goal) or '(no goal)'}  since {when(run.since)}"
+        goal = shown(run.run.goal) or "(no goal)"
+        yield f"  {shown(run.id):{width}}  {_state(each):12} {goal}  since {when(run.since)}"
 
 
 def _state(view: RunView) -> str:
@@ -62,16 +64,25 @@ def _state(view: RunView) -> str:
     return "interrupted" if is_left else view.run.state.value
 
 
-def answer(found: RunAnswer, given: Given) -> Iterator[str]:
-    """Yield the answer to a call that begins, resumes or ends runs."""
+def answer(found: RunAnswer, given: Given, editor: str = "COMMAND") -> Iterator[str]:
+    """Yield the answer to a call that begins, resumes or ends runs; `editor` is that of the next step."""
     if found.code is not None:
         yield from refused(found)
     for each in found.runs:
-        yield from details(each)
+        yield from details(each, editor)
     yield from next_lines(found.next, given)
 
 
-def details(view: RunView) -> Iterator[str]:
+def waiting(view: RunView) -> str:
+    """Return why no item of a run is worked on now; an empty text if one is, or none is left."""
+    if any(each.item.is_in_progress for each in view.items):
+        return ""
+    is_open = [each for each in view.items if each.item.state is ItemState.OPEN]
+    reasons = [f"{each.item.task_id}: {each.why or 'its keys are in use'}" for each in is_open]
+    return shown(f"waiting: {'; '.join(reasons)}") if reasons else ""
+
+
+def details(view: RunView, editor: str = "COMMAND") -> Iterator[str]:
     """Yield a run and its items."""
     run = view.run
     yield f"{shown(run.id)} is {_state(view)}{quoted(run.run.goal)}{f' ({shown(run.note)})' if run.note else ''}"
@@ -86,14 +97,14 @@ def details(view: RunView) -> Iterator[str]:
     if spent != TokenUsage():
         yield f"  used: {_usage(spent)}"
     if run.state in (RunState.STOPPED, RunState.FAILED) or _state(view) == "interrupted":
-        yield f"next: {_resumption(view)}"
+        yield f"next: {_resumption(view, editor)}"
 
 
-def _resumption(view: RunView) -> str:
+def _resumption(view: RunView, editor: str) -> str:
     """Return the calls that go on with a run: tasks at their last attempt must be opened again first."""
     failed = [shlex.quote(each.item.task_id) for each in view.items if each.item.state is ItemState.FAILED]
-    reopened = [f"commonhold task reopen {each} --reason WHY" for each in failed]
-    return "; ".join([*reopened, f"commonhold run --resume {shlex.quote(view.run.id)} --editor COMMAND"])
+    reopened = [f"commonhold task reopen {each} --note WHY" for each in failed]
+    return "; ".join([*reopened, f"commonhold run --resume {shlex.quote(view.run.id)} --editor {shlex.quote(editor)}"])
 
 
 def _more(view: ItemView) -> str:

@@ -221,7 +221,8 @@ class ItemWork:
             )
         parts = {"usage": answer.usage, "messages": answer.messages}
         if answer.passed:
-            note = view.item.note or "its checks passed"
+            has_checks = view.task.task.checks or self._around.run.checks
+            note = view.item.note or ("its checks passed" if has_checks else "it has no checks")
             return self._post(view, ItemStep.ACCEPT, Role.VALIDATOR, note=note, **parts)
         return self._post(view, ItemStep.REJECT, Role.VALIDATOR, note=one_line(answer.why), locks=answer.locks, **parts)
 

@@ -10,8 +10,8 @@ from commonhold.kernel.errors import Code, InputError, UsageError
 from commonhold.kernel.lease import check_ttl
 from commonhold.kernel.ports import Ids, TaskReader
 from commonhold.kernel.refusals import Refusal
-from commonhold.kernel.run import ItemRecord, ItemStep, RunMove, RunRecord, RunState, TokenUsage
-from commonhold.kernel.task import Task, TaskState
+from commonhold.kernel.run import ItemRecord, ItemState, ItemStep, RunMove, RunRecord, RunState, TokenUsage
+from commonhold.kernel.task import Task
 from commonhold.kernel.texts import MAX_TEXT_LENGTH, check_line
 from commonhold.leases.idempotency import IdentifiedRequest, once
 from commonhold.leases.registry import task_storage
@@ -179,7 +179,7 @@ class Runs:
         views = []
         for item in items:
             task = known[item.task_id]
-            why = why_not(task, known, now) if task.state is TaskState.OPEN else ""
+            why = why_not(task, known, now) if item.state is ItemState.OPEN else ""
             views.append(ItemView(item, task, why))
         return RunView(record, tuple(views), is_coordinated)
 
