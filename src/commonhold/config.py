@@ -374,6 +374,6 @@ def _invalid(path: Path, why: str) -> InputError:
     return InputError(
         Code.CONFIG_INVALID,
         f"the settings in {path.name} cannot be used: {why}",
-        hint="fix the file; `commonhold config --help` and docs/reference.md list the settings",
+        hint="fix the file; `commonhold config --help` and `commonhold help reference` list the settings",
         fields={"path": str(path), "why": why},
     )

@@ -53,7 +53,8 @@ def described(command: click.Command, context: click.Context) -> Iterator[str]:
     yield from ("", f"### {path}", "", f"`{path} {usage}`", "")
     yield cleandoc(command.help or "")
     yield from ("", "```", *command.examples, "```")  # type: ignore[attr-defined]
-    own = [param.name or "" for param in command.params if param.name not in COMMON]
+    shown = [param for param in command.params if not getattr(param, "hidden", False)]
+    own = [param.name or "" for param in shown if param.name not in COMMON]
     if any(isinstance(param, click.Option) and param.name in own for param in command.params):
         yield ""
         yield from options(command, only=tuple(own))

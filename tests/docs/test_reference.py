@@ -115,7 +115,7 @@ COMMANDS_SHOWN: dict[str, list[tuple[str, ...]]] = {
     "log": [("log",)],
     "merge_file": [("merge-file", "--path", "a.py", "base", "a.py", "theirs", "--check", "false")],
     "merge": [("merge", "other")],
-    "check": [("check", "--theirs", "other")],
+    "check": [("check", "other")],
     "impact": [("impact", "a.py#one")],
     "callers": [("callers", "a.py#one")],
     "contract": [("contract", "a.py#two")],

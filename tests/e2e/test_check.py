@@ -99,7 +99,7 @@ def test_a_new_caller_of_what_the_other_side_changed_refuses(tmp_path: Path, che
 def test_the_sides_may_be_exchanged(tmp_path: Path, check: Call) -> None:
     repository(tmp_path, MORE, SCALED)
     assert found(check()) == [("contract", "theirs", "file:src/more.py#more", "file:src/lib.py#price")]
-    done = check("--ours", "other", "--theirs", "main", "--json")
+    done = check("main", "--ours", "other", "--json")
     assert found(done) == [("contract", "ours", "file:src/more.py#more", "file:src/lib.py#price")]
 
 

@@ -404,3 +404,45 @@ def test_a_stale_edit_of_one_span_names_the_span_again(root: Path, run: Call) ->
     assert refused.status == 1
     assert run(*next_words(refused.text), stdin=b"\n\nX = 3\n").status == 0
     assert (root / "s.py").read_text(encoding="utf-8").endswith("X = 3\n")
+
+
+def test_help_shows_commands_and_pages(run: Call) -> None:
+    assert run("help", "task", "claim").text == run("task", "claim", "--help").text
+    assert run("help", "runs").text == (Path(__file__).parents[2] / "docs" / "runs.md").read_text(encoding="utf-8")
+    assert run("help", "archive").text.endswith("More:\n  commonhold help docs/archive.md\n")
+    assert run("help", "docs/archive.md", "--json").json["text"].startswith("# The context archive")
+    assert "quick-start, recipes" in run("help").text
+    unknown = run("help", "tsk")
+    assert (unknown.status, "did you mean `commonhold help task`" in unknown.err) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("queue",), "needs the name of a command: add, check, list,"),
+        (("acquire",), "KEY is missing"),
+        (("task", "fail", "a"), "--fence is missing"),
+        (("acquire", "a", "--ttl", "abc"), "--ttl takes a number, not 'abc'"),
+        (("acquire", "a", "--wait", "-1"), "--wait takes a number from 0 up to 2,592,000, not -1.0"),
+        (("token", "issue", "--days", "0"), "--days takes a number above 0 up to 3,650, not 0.0"),
+        (("plan", "check", "x", "--agents", "0"), "--agents takes a whole number from 1 up to 1,000, not 0"),
+        (("install", "claud"), "did you mean claude?"),
+        (("archive", "add"), "KIND is missing: decision, lesson or note"),
+        (("commit", "--key"), "--key needs a value"),
+        (("renew", "a", "b", "c"), "too many arguments: b c"),
+        (("check",), "hint: commonhold check BRANCH"),
+    ],
+)
+def test_a_call_of_the_wrong_form_is_told_what_is_wrong(words: tuple[str, ...], said: str, run: Call) -> None:
+    done = run(*words)
+    assert done.status == 2
+    assert said in done.err
+    assert "Invalid value" not in done.err
+
+
+@pytest.mark.parametrize("spelling", ["--note", "--reason", "--why"])
+def test_each_command_takes_its_reason_by_any_name(spelling: str, run: Call) -> None:
+    lease = run("acquire", "a.py", "--json").json["lease"]["id"]
+    assert run("ask", lease, spelling, "mine is small", "--agent", "ben").status == 0
+    assert run("break", lease, spelling, "it is gone", "--agent", "ben").status == 0
+    assert "--reason" not in run("break", "--help").text

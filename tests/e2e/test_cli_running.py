@@ -165,7 +165,7 @@ def test_a_result_is_given_with_the_release(run: Call) -> None:
     ("words", "status", "why"),
     [
         (("x:1", "--"), 2, "no command follows --"),
-        (("--", "true"), 2, "Missing argument 'KEY...'"),
+        (("--", "true"), 2, "KEY is missing"),
         (("x:1", "--queue", "--", "true"), 2, "--queue and a command to run exclude each other"),
         (("x:1", "--queue", "--wait", "3"), 2, "--queue and --wait exclude each other"),
         (("x:1", "--", "nonsense-nonsense"), 3, "there is no command 'nonsense-nonsense'"),

@@ -41,6 +41,7 @@ LIGHT = {
     "explain": ("explain", "LOCK_CONFLICT"),
     "get": ("get", "account:1"),
     "hand-over": ("hand-over", "LEASE", "--to", "bob"),
+    "help": ("help",),
     "hook": ("hook", "claude"),
     "install": ("install", "git", "--dry-run"),
     "leases": ("leases",),

@@ -24,7 +24,7 @@ def read_changeset(name: str) -> Changeset:
     raise InputError(
         Code.CHANGESET_INVALID,
         f"there is no changeset: {'standard input' if name == STDIN else repr(name)} is empty",
-        hint="write it as JSON, as docs/reference.md shows it, to the file or to standard input",
+        hint="write it as JSON, as `commonhold help reference` shows it, to the file or to standard input",
     )
 
 

@@ -19,6 +19,7 @@ from commonhold.cli.index_place import index_of, progress_for
 from commonhold.cli.output import answer
 from commonhold.code.type_checkers import TypeChecker
 from commonhold.config import load_settings
+from commonhold.kernel.errors import Code, UsageError
 from commonhold.merging.branches.candidate_verification import CHECK_SECONDS
 from commonhold.merging.branches.check_branches import Checked, CheckWish, check_branches
 from commonhold.merging.branches.verification import Check
@@ -30,7 +31,6 @@ from commonhold.workspace.git.scratch import TreeCopy
 
 
 class _Wish(TypedDict):
-    theirs: str
     ours: str
     base: str | None
     tests: str | None
@@ -42,13 +42,14 @@ class _Wish(TypedDict):
     "check",
     cls=Command,
     examples=(
-        "commonhold check --theirs feature",
-        "commonhold check --theirs feature --tests 'pytest -q {tests}'",
-        "commonhold check --ours origin/main --theirs HEAD --sarif check.sarif",
+        "commonhold check feature",
+        "commonhold check feature --tests 'pytest -q {tests}'",
+        "commonhold check HEAD --ours origin/main --sarif check.sarif",
     ),
 )
-@click.option("--theirs", metavar="REV", required=True, help="A branch, tag or commit.")
-@click.option("--ours", metavar="REV", default="HEAD", show_default=True, help="The other one.")
+@click.argument("revision", metavar="REV", required=False)
+@click.option("--theirs", metavar="REV", hidden=True, help="The same as REV.")
+@click.option("--ours", metavar="REV", default="HEAD", show_default=True, help="The other branch, tag or commit.")
 @click.option("--base", metavar="REV", help="What both come from; default: their merge base.")
 @click.option(
     "--tests",
@@ -67,8 +68,8 @@ class _Wish(TypedDict):
 @click.option("--sarif", metavar="FILE", shell_complete=files, help="Also write the answer to FILE as SARIF 2.1.0.")
 @common
 @click.pass_obj
-def command(given: Given, **wish: Unpack[_Wish]) -> int:
-    """Tell whether two branches would work together, without merging them.
+def command(given: Given, revision: str | None, theirs: str | None, **wish: Unpack[_Wish]) -> int:
+    """Tell whether REV, a branch, tag or commit, and the current branch would work together, without merging them.
 
     They are merged in memory. Each thing that is broken in the merge, and on neither side alone, is reported with both
     places and its evidence: a contract (one side changed a definition that the other uses as before) or types, which
@@ -76,22 +77,25 @@ def command(given: Given, **wish: Unpack[_Wish]) -> int:
     decide, or you.
     Suspicions escalate: the exit code is 0 only if nothing is found, or if all that is suspected passes --tests.
     """
+    other = revision or theirs
+    if other is None or (revision and theirs):
+        raise UsageError(Code.USAGE, "one branch, tag or commit is to be named", hint="commonhold check BRANCH")
     place = git_place(given)
     git = Git(place.root)
     with ended_as_by_ctrl_c(), index_of(given) as index:
-        found = check_branches(GitHistory(git, place.git_dir), index, _wish(git, wish), progress_for(given))
+        found = check_branches(GitHistory(git, place.git_dir), index, _wish(git, other, wish), progress_for(given))
     if wish["sarif"] is not None:
         _write_sarif(found, wish["sarif"])
     answer(given, found, _shape, branches_checked)
     return DONE if found.outcome == "admitted" else REFUSED
 
 
-def _wish(git: Git, wish: _Wish) -> CheckWish:
+def _wish(git: Git, theirs: str, wish: _Wish) -> CheckWish:
     check_of = partial(_check_of, git, wish["tests"]) if wish["tests"] else None
     settings = load_settings(git.root)
     policies = settings.options().policies
     types_of = partial(_types_of, git) if settings.types == "on" else None
-    return CheckWish(wish["theirs"], wish["ours"], wish["base"], check_of, wish["seconds"], policies, types_of)
+    return CheckWish(theirs, wish["ours"], wish["base"], check_of, wish["seconds"], policies, types_of)
 
 
 def _types_of(git: Git, commit: str) -> TypeChecker:

@@ -92,7 +92,7 @@ def check_hint(value: Checked) -> str:
         return f"on {theirs}, merge {ours} and resolve the conflicts named above; `commonhold merge` says more"
     if value.outcome == "refused":
         return f"on {theirs}, take {ours} in and fix the places named above, then check again"
-    call = f"commonhold check --ours {ours} --theirs {theirs}"
+    call = f"commonhold check {theirs} --ours {ours}"
     if value.tests:
         return f"look at both places, or let the tests decide: {call} --tests 'COMMAND {TESTS}'"
     return f"look at both places: no test is known that would decide; {call} --tests COMMAND runs any"

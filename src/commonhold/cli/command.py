@@ -2,12 +2,14 @@
 
 import os
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 import click
 from click.shell_completion import CompletionItem
 
 from commonhold.kernel.errors import Code, UsageError
+
+_WHOLE: Final = 1_000
 
 
 def files(_context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
@@ -81,6 +83,12 @@ class Group(_WithExamples, click.Group):
     def meant(self, name: str) -> str | None:  # noqa: ARG002 - for groups that know
         """Return the command that has another name in other tools; None if there is none."""
         return None
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the commands, each with its whole first sentence."""
+        commands = [(name, self.get_command(ctx, name)) for name in self.list_commands(ctx)]
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, each.get_short_help_str(_WHOLE)) for name, each in commands if each])
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

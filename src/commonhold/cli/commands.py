@@ -59,6 +59,7 @@ GROUPS: Final[Mapping[str, Mapping[str, str]]] = {
         "contract": "Show the contract of a region: signatures, bases, members.",
     },
     "Help": {
+        "help": "Show the help of a command, or a page of the documentation.",
         "explain": "Explain a code, or why something was refused, waited or changed.",
         "exit-codes": "List the exit codes.",
         "completion": "Print the script that completes commands in a shell.",
@@ -91,7 +92,6 @@ MEANT: Final = {
     **dict.fromkeys(("blame", "owner"), "who"),
     **dict.fromkeys(("revert", "rollback"), "undo"),
     "remove": "uninstall",
-    "help": "--help",
 }
 # The files of commands whose names Python keeps for itself.
 MODULES: Final = {"break": "break_lease"}

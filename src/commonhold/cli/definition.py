@@ -65,6 +65,6 @@ def _untied(key: str) -> InputError:
     return InputError(
         Code.LANGUAGE_UNTIED,
         f"{key} is in no language whose files are tied together",
-        hint="docs/semantics.md lists the languages; `commonhold regions PATH` still lists the regions of the file",
+        hint="`commonhold help semantics` lists the languages; `commonhold regions PATH` still lists the regions",
         fields={"key": key},
     )

@@ -79,7 +79,7 @@ def _finding(setup: Setup, found: Standing, shells: _Shells) -> Finding:
     text = f"{found.level.value}: {found.why}" + (f"; {shell}" if shell else "")
     if found.level in _FULL or (found.level is setup.level and not found.next_step):
         return ok(setup.name, text, **facts)
-    return warn(setup.name, text, found.next_step or "see docs/agents.md", **facts)
+    return warn(setup.name, text, found.next_step or "see `commonhold help agents`", **facts)
 
 
 def _tried(

@@ -76,7 +76,7 @@ ERRORS: Final[Mapping[Code, Explanation]] = {
     ),
     Code.CHANGESET_INVALID: E(
         "The changeset is not JSON of the right form, or its edits make no sense together.",
-        "Fix the field that the message names; docs/reference.md shows the form.",
+        "Fix the field that the message names; `commonhold help reference` shows the form.",
     ),
     Code.CONTENT_UNKNOWN: E(
         "No bytes are kept under that hash: they never were, or their retention is over.",
@@ -93,7 +93,7 @@ ERRORS: Final[Mapping[Code, Explanation]] = {
     Code.TASK_UNKNOWN: E("There is no task of that name.", "`commonhold task list --all` shows every task."),
     Code.PLAN_INVALID: E(
         "The plan is not YAML or JSON of the right form, or a task in it makes no sense.",
-        "Fix the field that the message names; docs/tasks.md shows the form.",
+        "Fix the field that the message names; `commonhold help tasks` shows the form.",
     ),
     Code.SESSION_UNKNOWN: E("There is no managed session of that name.", "`commonhold session list --all` shows all."),
     Code.SESSION_INVALID: E(
@@ -106,7 +106,7 @@ ERRORS: Final[Mapping[Code, Explanation]] = {
     ),
     Code.ROLE_FAILED: E(
         "The command of a role (such as a planner) failed, took too long, or printed something else than its JSON.",
-        "Fix the command as the message says; docs/runs.md shows the requests and the answers.",
+        "Fix the command as the message says; `commonhold help runs` shows the requests and the answers.",
     ),
     Code.CONFIG_INVALID: E("The settings cannot be used.", "Fix commonhold.toml, or the table in pyproject.toml."),
     Code.REPOSITORY_BARE: E("This is a bare repository: it has no files.", "Work in a working tree of it."),
@@ -128,7 +128,7 @@ ERRORS: Final[Mapping[Code, Explanation]] = {
     ),
     Code.LANGUAGE_UNTIED: E(
         "The file is in a language whose files are not tied together, so its uses in other files are not known.",
-        "docs/semantics.md lists the languages; `commonhold regions PATH` still lists the regions of the file.",
+        "`commonhold help semantics` lists the languages; `commonhold regions PATH` still lists the regions.",
     ),
     Code.PERMISSION_DENIED: E(
         "This user may not read or write the file, or the disk is read-only.",
@@ -206,7 +206,7 @@ ERRORS: Final[Mapping[Code, Explanation]] = {
     ),
     Code.ROUTE_UNKNOWN: E(
         "The server has nothing at that path, or not for that HTTP method.",
-        "See docs/server.md, or the OpenAPI document at /api/v1/openapi.json.",
+        "See `commonhold help server`, or the OpenAPI document at /api/v1/openapi.json.",
     ),
     Code.REQUEST_TOO_LARGE: E(
         "The body of the request is larger than the server accepts.",

@@ -9,6 +9,7 @@ import click
 
 from commonhold.cli.exit_status import status_of
 from commonhold.cli.output import complain, send_json, shown_text
+from commonhold.cli.usage_words import usage_error
 from commonhold.kernel.errors import Code, CommonholdError, InternalError, RefusedError, StoreError, UsageError
 from commonhold.kernel.resource_exhaustion import exhausted
 from commonhold.machine.logs import Log
@@ -44,20 +45,13 @@ def as_error(fault: Exception) -> CommonholdError:
         case CommonholdError():
             return fault
         case click.UsageError():
-            is_help = isinstance(fault, click.exceptions.NoArgsIsHelpError)  # its message is the whole help
-            said = "one of its commands is missing" if is_help else fault.format_message().rstrip(".")
-            return UsageError(Code.USAGE, said, hint=_usage_hint(fault))
+            return usage_error(fault)
         case click.ClickException():
             return UsageError(Code.USAGE, fault.format_message().rstrip("."), hint="see `commonhold --help`")
         case OSError():
             return _from_system(fault)
         case _:
             return _defect(fault)
-
-
-def _usage_hint(fault: click.UsageError) -> str:
-    path = fault.ctx.command_path if fault.ctx else "commonhold"
-    return f"see `{path} --help`"
 
 
 def _from_system(fault: OSError) -> StoreError:

@@ -34,7 +34,7 @@ def command() -> None:
 
     partial_work: a session lost its lease before its work was done. task_failed: a task has used up its attempts.
     run_failed: a run cannot go on. The daemon delivers each to every target at least once, and tries again after
-    failures. docs/operations.md describes the requests, and how a receiver checks their signatures.
+    failures. `commonhold help operations` describes the requests, and how a receiver checks their signatures.
     """
 
 

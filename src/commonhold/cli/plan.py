@@ -22,7 +22,7 @@ _AGENTS = 3
 @click.group("plan", cls=Group, examples=("commonhold plan check plan.yaml --agents 4",))
 @common
 def command() -> None:
-    """Look at a plan before anybody works on it. docs/tasks.md shows the form of a plan."""
+    """Look at a plan before anybody works on it. `commonhold help tasks` shows the form of a plan."""
 
 
 @command.command(

@@ -7,7 +7,7 @@ import click
 from commonhold.api.wire import entry_shapes
 from commonhold.cli import queue_words
 from commonhold.cli.command import Command, Group
-from commonhold.cli.common_options import Given, common, request_option
+from commonhold.cli.common_options import Given, common, note_option, request_option
 from commonhold.cli.exit_status import DONE, REFUSED
 from commonhold.cli.opening import opened
 from commonhold.cli.output import answer
@@ -40,7 +40,7 @@ def command() -> None:
     """Land finished branches: they are merged in batches, tested together, and the branch moves to the tested tree.
 
     An entry that conflicts, breaks code that others rely on, or fails the checks is returned with a repair packet; all
-    others land. docs/landing.md has the whole.
+    others land. `commonhold help landing` has the whole.
     """
 
 
@@ -110,7 +110,7 @@ def _show(given: Given, entry: str) -> int:
     "remove", cls=Command, examples=('commonhold queue remove e12 --note "a better change is on its way"',)
 )
 @click.argument("entry")
-@click.option("--note", metavar="TEXT", default="", help="Why: kept with the entry.")
+@note_option("Why: kept with the entry.", is_required=False)
 @request_option
 @common
 @click.pass_obj

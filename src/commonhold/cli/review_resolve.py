@@ -7,7 +7,7 @@ import click
 from commonhold.api.wire import shapes
 from commonhold.cli import ids
 from commonhold.cli.command import Command
-from commonhold.cli.common_options import Given, common
+from commonhold.cli.common_options import Given, common, note_option
 from commonhold.cli.describe import who
 from commonhold.cli.exit_status import DONE, REFUSED
 from commonhold.cli.next_call import next_lines
@@ -22,7 +22,7 @@ from commonhold.kernel.answers import ReviewAnswer
     examples=('commonhold review resolve lease-b57a98944c10b25e --note "finished it myself"',),
 )
 @click.argument("lease_id", metavar="LEASE")
-@click.option("--note", metavar="TEXT", required=True, help="How it was resolved: kept in the log.")
+@note_option("How it was resolved: kept in the log.")
 @common
 @click.pass_obj
 def command(given: Given, lease_id: str, note: str) -> int:

@@ -6,7 +6,7 @@ import click
 
 from commonhold.api.wire import shapes
 from commonhold.cli.command import Command
-from commonhold.cli.common_options import Given, common
+from commonhold.cli.common_options import Given, common, note_option
 from commonhold.cli.describe import who
 from commonhold.cli.exit_status import DONE, REFUSED
 from commonhold.cli.next_call import next_lines
@@ -21,7 +21,7 @@ from commonhold.kernel.answers import WaiveAnswer
     examples=('commonhold review waive src/prices.py#report --note "it has no callers any more"',),
 )
 @click.argument("keys", metavar="KEY...", nargs=-1, required=True)
-@click.option("--note", metavar="TEXT", required=True, help="Why nothing is to be done: kept in the log.")
+@note_option("Why nothing is to be done: kept in the log.")
 @common
 @click.pass_obj
 def command(given: Given, keys: tuple[str, ...], note: str) -> int:

@@ -70,8 +70,8 @@ def command(given: Given, /, *, hosts: tuple[str, ...], insecure: bool, **choice
 
     It takes the place of the repository's daemon, which it is, too: hooks and commands on this machine use it, without
     a token. Clients over the network need one from `commonhold token issue`. In a terminal it prints a link that signs
-    your browser in to the dashboard. docs/server.md describes the interface, docs/dashboard.md the dashboard,
-    docs/security.md what protects both.
+    your browser in to the dashboard. `commonhold help server` describes the interface, `commonhold help dashboard` the
+    dashboard, `commonhold help security` what protects both.
     """
     face = _face(hosts, choices)
     _check_private(face, is_consented=insecure)

@@ -126,7 +126,7 @@ def import_(given: Given, *, plan: str, predict: bool, request_id: str | None) -
     """Add all tasks of PLAN, a YAML or JSON file (-: standard input), or none of them.
 
     Keys are relative to the root of the repository. A plan can be imported again: tasks whose definition is the same
-    are left as they are. docs/tasks.md shows the form of a plan.
+    are left as they are. `commonhold help tasks` shows the form of a plan.
     """
     tasks = plan_of(plan)
     with opened(given) as place:

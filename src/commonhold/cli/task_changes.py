@@ -5,7 +5,7 @@ import click
 from commonhold.api.wire import task_shapes
 from commonhold.cli import task_words
 from commonhold.cli.command import Command
-from commonhold.cli.common_options import Given, common, request_option
+from commonhold.cli.common_options import Given, common, note_option, request_option
 from commonhold.cli.exit_status import DONE, REFUSED
 from commonhold.cli.opening import opened
 from commonhold.cli.output import answer
@@ -13,7 +13,7 @@ from commonhold.kernel.errors import Code, UsageError
 from commonhold.tasks.answers import TaskAction
 
 _fence = click.option("--fence", metavar="N", type=int, required=True, help="The fence of your claim.")
-_reason = click.option("--reason", "note", metavar="TEXT", required=True, help="Why: kept with the task.")
+_note = note_option("Why: kept with the task.")
 
 
 @click.command(
@@ -28,7 +28,7 @@ _reason = click.option("--reason", "note", metavar="TEXT", required=True, help="
 @click.option("--fence", metavar="N", type=int, help="The fence of your claim; not for a task that is done already.")
 @click.option("--commit", metavar="REVISION", default="", help="The git commit that it became.")
 @click.option("--unchanged", is_flag=True, help="Nothing had to be changed; needs --note.")
-@click.option("--note", metavar="TEXT", default="", help="A line that is kept with the task.")
+@note_option("A line that is kept with the task.", is_required=False)
 @request_option
 @common
 @click.pass_obj
@@ -47,11 +47,11 @@ def done(
 
 
 @click.command(
-    "fail", cls=Command, examples=('commonhold task fail price --fence 17 --reason "needs the new tax table first"',)
+    "fail", cls=Command, examples=('commonhold task fail price --fence 17 --note "needs the new tax table first"',)
 )
 @click.argument("task")
 @_fence
-@_reason
+@_note
 @request_option
 @common
 @click.pass_obj
@@ -60,9 +60,9 @@ def fail(given: Given, task: str, fence: int, note: str, request_id: str | None)
     return _change(given, task, TaskAction.FAIL, fence, "", note, request_id)
 
 
-@click.command("refuse", cls=Command, examples=('commonhold task refuse price --reason "test_billing fails on main"',))
+@click.command("refuse", cls=Command, examples=('commonhold task refuse price --note "test_billing fails on main"',))
 @click.argument("task")
-@_reason
+@_note
 @request_option
 @common
 @click.pass_obj
@@ -71,9 +71,9 @@ def refuse(given: Given, task: str, note: str, request_id: str | None) -> int:
     return _change(given, task, TaskAction.REFUSE, None, "", note, request_id)
 
 
-@click.command("cancel", cls=Command, examples=('commonhold task cancel price --reason "not needed any more"',))
+@click.command("cancel", cls=Command, examples=('commonhold task cancel price --note "not needed any more"',))
 @click.argument("task")
-@_reason
+@_note
 @request_option
 @common
 @click.pass_obj
@@ -82,9 +82,9 @@ def cancel(given: Given, task: str, note: str, request_id: str | None) -> int:
     return _change(given, task, TaskAction.CANCEL, None, "", note, request_id)
 
 
-@click.command("reopen", cls=Command, examples=('commonhold task reopen price --reason "the test was wrong"',))
+@click.command("reopen", cls=Command, examples=('commonhold task reopen price --note "the test was wrong"',))
 @click.argument("task")
-@_reason
+@_note
 @request_option
 @common
 @click.pass_obj

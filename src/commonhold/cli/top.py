@@ -28,7 +28,7 @@ def command(given: Given, *, once: bool) -> None:
 
     Each state has its source (hooks, line or lease) and its age. Ctrl-C ends it. Elsewhere than in a terminal, and with
     --plain, each change is printed below the last; with --json, as one object a line, with the fields of
-    `GET /api/v1/overview` (docs/server.md).
+    `GET /api/v1/overview` (`commonhold help server`).
     """
     with opened(given) as place:
 

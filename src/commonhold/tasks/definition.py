@@ -75,6 +75,6 @@ def invalid(name: str, why: str) -> InputError:
     return InputError(
         Code.PLAN_INVALID,
         f"the task {name[:100]!r} cannot be added: {why}",
-        hint="fix it and add it again; docs/tasks.md shows the form of a task",
+        hint="fix it and add it again; `commonhold help tasks` shows the form of a task",
         fields={"task": name[:100]},
     )

@@ -175,5 +175,5 @@ def _unreadable(why: str) -> InputError:
     return InputError(
         Code.PLAN_INVALID,
         f"the plan cannot be read: {why}",
-        hint="write a mapping with a list `tasks`; docs/tasks.md shows the form",
+        hint="write a mapping with a list `tasks`; `commonhold help tasks` shows the form",
     )

@@ -34,7 +34,7 @@ _NAMED_SCHEMAS: Final[dict[str, Any]] = {
     },
     "Recorded": {
         "type": "object",
-        "description": "An event. docs/reference.md lists the kinds, and the fields of each.",
+        "description": "An event. `commonhold help reference` lists the kinds, and the fields of each.",
         "required": ["sequence", "at", "kind", "event"],
         "properties": {
             "sequence": {"type": "integer", "description": "Its place in the log, and its cursor."},
@@ -90,7 +90,7 @@ def shape() -> dict[str, Any]:
         "info": {
             "title": "Commonhold",
             "version": commonhold.__version__,
-            "description": "Leases, validated commits, tasks and events of one repository. See docs/server.md.",
+            "description": "Leases, validated commits, tasks and events of one repository: `commonhold help server`.",
         },
         "security": [{"token": []}],
         "paths": paths,
