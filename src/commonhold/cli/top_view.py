@@ -1,15 +1,17 @@
 """The overview as tables for a terminal."""
 
-from collections.abc import Callable, Iterable, Iterator
+import shutil
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from rich.box import SIMPLE_HEAD
-from rich.console import Console, Group, RenderableType
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from commonhold.cli.output import shown
+from commonhold.cli.output import is_terminal, shown
 from commonhold.kernel.texts import duration, listed, short_name, short_names
 from commonhold.views.overview import AgentRow, AgentState, Overview
 
@@ -22,11 +24,14 @@ _STYLES: Final = {
 _MOST_CONFLICTS: Final = 8
 _MOST_KEYS: Final = 3
 _WIDTH: Final = 110
+_NARROW: Final = 90
+"""With fewer columns than these, what belongs to one agent or need is stacked in two."""
 
 
 def lines(found: Overview) -> Iterator[str]:
-    """Return the same as lines of plain text."""
-    console = Console(width=_WIDTH, color_system=None, force_terminal=False)
+    """Return the same as lines of plain text, as wide as the terminal, or 110 columns elsewhere."""
+    width = shutil.get_terminal_size().columns if is_terminal() else _WIDTH
+    console = Console(width=width, color_system=None, force_terminal=False)
     with console.capture() as captured:
         console.print(drawn(found))
     yield from (line.rstrip() for line in captured.get().splitlines())
@@ -45,28 +50,41 @@ def shown_live(look: Callable[[], Overview], wait: Callable[[], None]) -> None:
 
 def drawn(found: Overview) -> RenderableType:
     """Return the tables: what needs a person first, then agents, then conflicts."""
-    return Group(*_parts(found))
+    return _Tables(found)
 
 
-def _parts(found: Overview) -> Iterator[RenderableType]:
+@dataclass(frozen=True, slots=True)
+class _Tables:
+    found: Overview
+
+    def __rich_console__(self, _console: Console, options: ConsoleOptions) -> RenderResult:
+        """Draw them for the width that there is."""
+        yield from _parts(self.found, is_narrow=options.max_width < _NARROW)
+
+
+def _parts(found: Overview, *, is_narrow: bool) -> Iterator[RenderableType]:
     yield _figures(found)
     if found.needs:
-        needs = _table("for you", "by", "what", "why")
+        needs = _table("for you", "what") if is_narrow else _table("for you", "by", "what", "why")
         for need in found.needs:
             age = "" if need.since is None else _ago(need.since, found)
-            needs.add_row(age, shown(short_name(need.holder)), Text(shown(need.title), "bold"), shown(need.why))
+            by, what, why = Text(shown(short_name(need.holder))), Text(shown(need.title), "bold"), Text(shown(need.why))
+            needs.add_row(age, *((_stacked(by, what, why),) if is_narrow else (by, what, why)))
         yield needs
     if found.agents:
-        agents = _table("agent", "state", "for", "last sign", "does", "holds", "waits for")
+        names = ("agent", "does") if is_narrow else ("agent", "state", "for", "last sign", "does", "holds", "waits for")
+        agents = _table(*names)
         for row in found.agents:
-            agents.add_row(*_agent(row, found.at))
+            cells = tuple(_agent(row, found.at))
+            agents.add_row(*(_in_two(cells) if is_narrow else cells))
         yield agents
     else:
         yield Text("no agent is at work; run `commonhold install`, then start your agent here", "dim")
     if found.incidents:
-        conflicts = _table("conflict", "what happened", "code")
+        conflicts = _table(*("conflict", "what happened", "code")[: 2 if is_narrow else 3])
         for each in found.incidents[:_MOST_CONFLICTS]:
-            conflicts.add_row(_ago(each.at, found), shown(each.text), Text(each.code, "red"))
+            text, code = Text(shown(each.text)), Text(each.code, "red")
+            conflicts.add_row(_ago(each.at, found), *((_stacked(text, code),) if is_narrow else (text, code)))
         yield conflicts
 
 
@@ -93,7 +111,7 @@ def _table(*names: str) -> Table:
     return table
 
 
-def _agent(row: AgentRow, now: float) -> Iterator[RenderableType]:
+def _agent(row: AgentRow, now: float) -> Iterator[Text | str]:
     yield Text(shown(short_name(row.holder)), "bold")
     yield Text(row.state, _STYLES[row.state])
     yield duration(now - row.since)
@@ -101,6 +119,17 @@ def _agent(row: AgentRow, now: float) -> Iterator[RenderableType]:
     yield Text(shown(row.task or row.intent))
     yield Text("\n".join(_keys(lease.keys) for lease in row.holds))
     yield Text("\n".join(f"{_keys(each.keys)} behind {shown(short_names(each.behind))}" for each in row.waits))
+
+
+def _in_two(cells: Sequence[Text | str]) -> tuple[Group, Group]:
+    """Stack the cells of an agent in two columns."""
+    holder, state, age, sign, does, *keys = cells
+    holds, waits = (f"{word} {each}" if each else "" for word, each in zip(("holds", "waits for"), keys, strict=True))
+    return _stacked(holder, Text.assemble(state, f" for {age}"), f"last sign: {sign}"), _stacked(does, holds, waits)
+
+
+def _stacked(*cells: Text | str) -> Group:
+    return Group(*(Text(str(each)) if isinstance(each, str) else each for each in cells if each))
 
 
 def _keys(keys: Iterable[str]) -> str:

@@ -1,7 +1,11 @@
 """The overview in a terminal."""
 
+import os
+
+import pytest
 from tests.unit.history.shop import Shop
 
+from commonhold.cli import top_view
 from commonhold.cli.top import _changed
 from commonhold.cli.top_view import lines
 from commonhold.views.overview import Overview
@@ -36,6 +40,21 @@ def test_agents_needs_and_conflicts_are_shown(shop: Shop) -> None:
         "10 s",
     ):
         assert words in text, text
+
+
+@pytest.mark.parametrize("width", [60, 80])
+def test_a_narrow_terminal_shows_the_same_without_breaking_words(
+    shop: Shop, width: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ann, ben = shop.session("claude:26baef9a"), shop.session("ben")
+    ann.acquire("src/billing.py", task="a discount [in percent]")
+    ben.acquire("src/billing.py", task="round", patience_seconds=60)
+    monkeypatch.setattr(top_view, "is_terminal", lambda: True)
+    monkeypatch.setattr("shutil.get_terminal_size", lambda *_: os.terminal_size((width, 24)))
+    found = list(lines(shop.session("person").overview()))
+    assert max(map(len, found)) <= width
+    for words in ("claude:26baef9a", "a discount [in percent]", "holds src/billing.py", "waits for src/billing.py"):
+        assert any(words in line for line in found), found
 
 
 def test_no_control_character_of_an_agent_reaches_the_terminal(shop: Shop) -> None:
