@@ -186,7 +186,10 @@ def test_it_waits_its_turn(root: Path) -> None:
         lease = ben.acquire("x:1").lease
         assert lease is not None
         with started("acquire", "x:1", "--wait", "60", "--", *script("print('ran')"), cwd=root) as child:
-            until(lambda: ben.status().waiters)
+            assert child.stderr is not None
+            said = child.stderr.readline().decode()
+            assert said == "waiting for x:1, at most 60 s: commonhold who x:1 shows the holder\n"
+            assert ben.status().waiters
             ben.release(lease.id)
             assert child.communicate(timeout=60) == (b"ran\n", b"")
 

@@ -1,6 +1,8 @@
 """`commonhold acquire`: lease keys; wait for them; run a command while they are held."""
 
-from contextlib import ExitStack
+import shlex
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, ExitStack
 from typing import Any, Final, TypedDict, Unpack
 
 import click
@@ -11,7 +13,7 @@ from commonhold.cli.command import Command, files
 from commonhold.cli.common_options import Given, common, request_option, ttl_option
 from commonhold.cli.exit_status import DONE, REFUSED
 from commonhold.cli.opening import Place, opened
-from commonhold.cli.output import answer, is_terminal, send, shown_text
+from commonhold.cli.output import announced, answer, is_terminal, send, shown, shown_text, some
 from commonhold.config import load_settings
 from commonhold.kernel.errors import Code, RefusedError, UsageError
 from commonhold.kernel.lease import MAX_SLOTS
@@ -139,7 +141,8 @@ def command(
         if not wish["wait_seconds"]:
             # A caller with a ticket releases it itself: so Ctrl-C ends this at once, even if the state is locked.
             options.setdefault("ticket", RandomIds().new("lease"))
-        found = place.hold.acquire(*place.keys(keys), **options)
+        with _announced(given, keys, wish["wait_seconds"]):
+            found = place.hold.acquire(*place.keys(keys), **options)
     answer(given, found, shapes.acquire, lambda found: lease_words.acquired(found, given))
     return DONE if found.lease else REFUSED
 
@@ -152,7 +155,12 @@ def _run(words: tuple[str, ...], place: Place, keys: tuple[str, ...], options: d
     check_command(words, given.folder)
     if "once" in options:
         return _run_once(words, place, keys, options, given)
-    with ExitStack() as after, place.hold.hold(*place.keys(keys), **options) as held:
+    with (
+        ExitStack() as after,
+        _announced(given, keys, options["wait_seconds"]) as end_wait,
+        place.hold.hold(*place.keys(keys), **options) as held,
+    ):
+        end_wait()
         return run(words, held, given, holder=place.hold.holder, after=after)
 
 
@@ -164,7 +172,12 @@ def _run_once(
 
     transcript = Transcript()
     try:
-        with ExitStack() as after, place.hold.hold(*place.keys(keys), **options) as held:
+        with (
+            ExitStack() as after,
+            _announced(given, keys, options["wait_seconds"]) as end_wait,
+            place.hold.hold(*place.keys(keys), **options) as held,
+        ):
+            end_wait()
             status = run(words, held, given, holder=place.hold.holder, after=after, transcript=transcript)
             if status == DONE:
                 held.finish(transcript.text())
@@ -175,6 +188,11 @@ def _run_once(
         result = str(refused.fields["result"])
         send((shown_text(result) if is_terminal() else result).encode())
         return DONE
+
+
+def _announced(given: Given, keys: Sequence[str], seconds: float) -> AbstractContextManager[Callable[[], None]]:
+    who = shlex.join(["commonhold", "who", keys[0], *given.words()])
+    return announced(given, seconds, f"waiting for {some(keys)}, at most {seconds:g} s: {shown(who)} shows the holder")
 
 
 def _check_combination(*, queue: bool, is_run: bool, wish: _Wish) -> None:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 MOST_NAMED: Final = 5
+_SILENT_SECONDS: Final = 2.0
 _UNPRINTABLE: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 
 
@@ -54,6 +55,24 @@ def say(lines: str | Iterable[str]) -> None:
 def complain(lines: str | Iterable[str]) -> None:
     """Print lines to standard error."""
     _write(sys.stderr, lines)
+
+
+@contextmanager
+def announced(given: Given, seconds: float, text: str) -> Iterator[Callable[[], None]]:
+    """Say on standard error that the block waits, once it has done so for two seconds: silence looks like a hang.
+
+    Nothing is said about a wait of at most two `seconds`, and nothing with --json. Yields a call that ends the wait.
+    """
+    import threading  # noqa: PLC0415 - loaded here: few commands wait
+
+    timer = threading.Timer(_SILENT_SECONDS, complain, (text,))
+    timer.daemon = True
+    if seconds > _SILENT_SECONDS and not given.as_json:
+        timer.start()
+    try:
+        yield timer.cancel
+    finally:
+        timer.cancel()
 
 
 def _write(stream: TextIO | None, lines: str | Iterable[str]) -> None:

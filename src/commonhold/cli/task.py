@@ -11,7 +11,7 @@ from commonhold.cli.command import Command, Group
 from commonhold.cli.common_options import Given, common, request_option, ttl_option
 from commonhold.cli.exit_status import DONE, REFUSED
 from commonhold.cli.opening import opened
-from commonhold.cli.output import answer
+from commonhold.cli.output import announced, answer
 from commonhold.cli.task_adding import add, import_
 from commonhold.cli.task_changes import cancel, done, fail, refuse, reopen
 from commonhold.kernel.errors import Code, UsageError
@@ -109,7 +109,8 @@ def _claim(
         )
     collisions = Collisions.NEVER if apart else Collisions.LAST
     until = time.monotonic() + wait_seconds
-    with opened(given) as place:
+    text = f"waiting for a task, at most {wait_seconds:g} s: commonhold task list shows why none is free"
+    with opened(given) as place, announced(given, wait_seconds, text):
         while True:
             found = place.hold.claim_task(
                 task, ttl_seconds=ttl_seconds, labels=labels, collisions=collisions, request_id=request_id
