@@ -14,6 +14,7 @@ from commonhold.cli.exit_status import DONE, REFUSED
 from commonhold.cli.ids import lease_id
 from commonhold.cli.opening import Place, agent_of, opened
 from commonhold.cli.output import answer
+from commonhold.cli.usage_words import NAME_IT
 from commonhold.kernel.changeset import Changeset, Edit, LeaseRef, Op
 from commonhold.kernel.errors import Code, InputError, UsageError
 from commonhold.kernel.keys import parse
@@ -103,7 +104,7 @@ def _check_holder(given: Given) -> None:
         raise UsageError(
             Code.HOLDER_MISSING,
             "this needs a session name, so that others see whose change it is",
-            hint="name this session: --agent NAME, or export COMMONHOLD_AGENT=NAME first",
+            hint=NAME_IT,
         )
 
 

@@ -9,7 +9,7 @@ import click
 
 from commonhold.cli.exit_status import status_of
 from commonhold.cli.output import complain, send_json, shown_text
-from commonhold.cli.usage_words import usage_error
+from commonhold.cli.usage_words import NAME_IT, usage_error
 from commonhold.kernel.errors import Code, CommonholdError, InternalError, RefusedError, StoreError, UsageError
 from commonhold.kernel.resource_exhaustion import exhausted
 from commonhold.machine.logs import Log
@@ -43,7 +43,8 @@ def as_error(fault: Exception) -> CommonholdError:
         return busy
     match fault:
         case CommonholdError():
-            return fault
+            is_nameless = fault.code is Code.HOLDER_MISSING
+            return UsageError(fault.code, fault.message, hint=NAME_IT) if is_nameless else fault
         case click.UsageError():
             return usage_error(fault)
         case click.ClickException():

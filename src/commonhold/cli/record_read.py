@@ -8,6 +8,7 @@ from commonhold.cli.common_options import Given, common
 from commonhold.cli.describe import short
 from commonhold.cli.opening import agent_of, opened
 from commonhold.cli.output import answer, shown
+from commonhold.cli.usage_words import NAME_IT
 from commonhold.kernel.errors import Code, UsageError
 
 
@@ -29,7 +30,7 @@ def command(given: Given, keys: tuple[str, ...]) -> None:
         raise UsageError(
             Code.HOLDER_MISSING,
             "this needs a session name, under which the read is recorded",
-            hint="name this session: --agent NAME, or export COMMONHOLD_AGENT=NAME first",
+            hint=NAME_IT,
         )
     with opened(given) as place:
         found = place.hold.record_read(*place.keys(keys))

@@ -6,11 +6,12 @@ import click
 
 from commonhold.kernel.errors import Code, UsageError
 
+NAME_IT: Final = "name this session: --agent NAME, or export COMMONHOLD_AGENT=NAME first"
 _TOO_MANY: Final = "Got unexpected extra argument"
 
 
 def usage_error(fault: click.UsageError) -> UsageError:
-    """Return the complaint as an error of ours: what is wrong with which argument, and a call to go on with."""
+    """Return the complaint as an error of ours; its message names the argument, its hint a call to go on with."""
     path = fault.ctx.command_path if fault.ctx else "commonhold"
     hint = f"see `{path} --help`"
     match fault:
@@ -49,7 +50,7 @@ def _example_of(context: click.Context | None) -> str:
 
 
 def _unfit(parameter: click.Parameter, message: str) -> str:
-    """Return what an argument takes, and what it was given; in click's words for types that have words of their own."""
+    """Return that an argument takes other values than the given one; in click's words for types with own words."""
     given, is_by_click, _ = message.partition(" is not ")
     wanted = _takes(parameter.type)
     if not wanted or not is_by_click:

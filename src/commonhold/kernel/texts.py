@@ -32,8 +32,7 @@ def check_holder(text: str) -> str:
         raise UsageError(
             Code.HOLDER_MISSING,
             "this needs a session name, so that others see who does it",
-            hint="name this session: --agent NAME or COMMONHOLD_AGENT=NAME in a shell, agent= in Python, the header "
-            "X-Commonhold-Agent over HTTP",
+            hint="name this session: agent=NAME in Python, the header X-Commonhold-Agent over HTTP",
         )
     if text == NOBODY:
         raise _invalid("holder", f"cannot be {NOBODY!r}, the name for “no holder”", "choose another name")

@@ -18,7 +18,7 @@ from commonhold.kernel.pictures import Change
 from commonhold.kernel.ports import FileState, Reader
 from commonhold.kernel.refusals import Refusal
 from commonhold.kernel.task import TaskRecord
-from commonhold.kernel.texts import MAX_TEXT_LENGTH, short_name, short_names
+from commonhold.kernel.texts import MAX_TEXT_LENGTH, NOBODY, short_name, short_names
 from commonhold.kernel.unified_diff import difference
 from commonhold.leases.key_history import change_of
 from commonhold.leases.registry import task_storage
@@ -291,9 +291,15 @@ def _ways_of(later: Iterable[LaterWork]) -> tuple[Next, ...]:
     """Return the calls that take back the later commits first: the newest, since others may build on the older."""
     found = {each.sequence: each for each in later if each.sequence is not None and each.holder is not None}
     return tuple(
-        Next("undo", {"what": str(number)}, f"ask {short_name(found[number].holder or '')}, and undo their work first")
+        Next("undo", {"what": str(number)}, _why_first(found[number].holder or ""))
         for number in sorted(found, reverse=True)[:_MOST_WAYS]
     )
+
+
+def _why_first(holder: str) -> str:
+    if holder == NOBODY:
+        return "if you know who made that change outside of Commonhold: undo it first"
+    return f"ask {short_name(holder)}, and undo their work first"
 
 
 def _arguments(wish: _Wish) -> dict[str, object]:

@@ -1,15 +1,18 @@
 """The HTTP status and the body of every error."""
 
 import math
+import re
 from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Final
 
 import msgspec
 
+from commonhold.api.routes import ROUTES
 from commonhold.api.wire.text import error, sound
 from commonhold.kernel.errors import Code, CommonholdError, InputError, RefusedError, StoreError, UsageError
 from commonhold.server.asgi import JSON, Answer
+from commonhold.server.holder import AGENT_HEADER
 
 _OF_FAMILIES: Final[Mapping[type[CommonholdError], HTTPStatus]] = {
     UsageError: HTTPStatus.BAD_REQUEST,
@@ -45,6 +48,17 @@ STATUSES: Final[Mapping[Code, HTTPStatus]] = {
     Code.DISK_FULL: HTTPStatus.INSUFFICIENT_STORAGE,
 }
 """The statuses of errors that do not have that of their family."""
+_OPERATIONS: Final = {
+    "task list": "tasks",
+    "run list": "runs",
+    "queue list": "entries",
+    "archive list": "search_notes",
+    "log": "log",
+    "status": "status",
+    "leases": "leases",
+}
+"""The operations of the commands that hints name: a client over HTTP has no shell."""
+_COMMAND: Final = re.compile(rf"`commonhold ({'|'.join(_OPERATIONS)})( --all)?`")
 
 
 def status_of(fault: CommonholdError) -> HTTPStatus:
@@ -53,9 +67,21 @@ def status_of(fault: CommonholdError) -> HTTPStatus:
     return STATUSES.get(fault.code, family)
 
 
+def _hint(fault: CommonholdError) -> str:
+    """Return the hint of an error for a client over HTTP."""
+    if fault.code is Code.HOLDER_MISSING:
+        return f"name the session in the header {AGENT_HEADER}"
+    return _COMMAND.sub(_route, sound(fault.hint))
+
+
+def _route(command: re.Match[str]) -> str:
+    route = ROUTES[_OPERATIONS[command[1]]]
+    return f"{route.method} {route.path}{' with all_states' if command[2] else ''}"
+
+
 def body_of_error(fault: CommonholdError) -> bytes:
     """Return an error as JSON; `family` is the name of its class in the SDK, which no answer of a call has."""
-    shape = error(fault) | {"family": type(fault).__name__, "message": sound(fault.message), "hint": sound(fault.hint)}
+    shape = error(fault) | {"family": type(fault).__name__, "message": sound(fault.message), "hint": _hint(fault)}
     try:
         return msgspec.json.encode(shape, enc_hook=str)
     except UnicodeEncodeError:  # a name of a file that is not UTF-8

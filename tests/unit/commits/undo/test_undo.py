@@ -9,7 +9,8 @@ from tests.fakes import CountingIds, FakeClock
 
 from commonhold.api.service import Service
 from commonhold.commits.cross_file_admission import Insight
-from commonhold.commits.undo.answers import UndoAnswer
+from commonhold.commits.undo.answers import LaterWork, UndoAnswer
+from commonhold.commits.undo.service import _ways_of
 from commonhold.commits.use_cases import Surroundings
 from commonhold.index.in_memory import MemoryIndex
 from commonhold.kernel.changeset import Changeset, Edit, Op
@@ -203,6 +204,14 @@ def test_a_change_outside_commonhold_in_the_same_place_is_named_as_such(shop: Sh
     assert answer.outcome == "refused"
     assert answer.later[0].holder is None
     assert answer.later[0].why.endswith("outside Commonhold")
+
+
+def test_nobody_can_be_asked_about_a_change_outside_commonhold() -> None:
+    later = (LaterWork("file:a.py", "", "outside", 7), LaterWork("file:a.py", "", "two", 5))
+    assert [each.why for each in _ways_of(later)] == [
+        "if you know who made that change outside of Commonhold: undo it first",
+        "ask two, and undo their work first",
+    ]
 
 
 def test_the_files_that_nothing_hinders_can_be_undone_alone(shop: Shop) -> None:

@@ -149,6 +149,24 @@ def test_an_error_of_the_service_is_answered_with_its_parts(gate: Gate, bearer: 
     assert (status, shape["code"], shape["fields"]) == (400, "TTL_INVALID", {"ttl_seconds": "0"})
 
 
+@pytest.mark.parametrize(
+    ("code", "hint", "said"),
+    [
+        (Code.TASK_UNKNOWN, "see `commonhold task list --all`", "see GET /api/v1/tasks with all_states"),
+        (Code.COMMIT_UNKNOWN, "`commonhold log` shows every commit", "GET /api/v1/events shows every commit"),
+        (Code.HOLDER_MISSING, "name it: agent=NAME", "name the session in the header x-commonhold-agent"),
+        (Code.INTERNAL, "see `commonhold doctor`", "see `commonhold doctor`"),
+    ],
+)
+def test_a_hint_over_http_names_routes_in_place_of_commands(
+    code: Code, hint: str, said: str, gate: Gate, bearer: str
+) -> None:
+    service = Service()
+    service.fault = UsageError(code, "no", hint=hint)
+    _, shape, _ = asyncio.run(asked(interface(service).behind(gate), "/api/v1/status", authorization=bearer))
+    assert shape["hint"] == said
+
+
 @pytest.mark.parametrize(("why", "status"), [("", 200), ("the database was removed", 503)])
 def test_readiness_says_why_not(gate: Gate, why: str, status: int) -> None:
     found, shape, _ = asyncio.run(asked(interface(Service(), why).behind(gate), "/readyz"))
