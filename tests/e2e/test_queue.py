@@ -1,6 +1,7 @@
 """`commonhold queue` in real repositories: good branches land, bad ones come back, killed runners lose nothing."""
 
 import json
+import re
 import signal
 import subprocess
 from pathlib import Path
@@ -14,6 +15,7 @@ from tests.patience import until
 import commonhold
 from commonhold.kernel.entry import EntryState
 from commonhold.kernel.projection import fold
+from commonhold.workspace.git.integration import NOTES
 
 pytestmark = pytest.mark.slow
 
@@ -233,3 +235,51 @@ def test_ctrl_c_ends_a_runner_in_order(root: Path, run: Call) -> None:
     assert "no process runs it" in run("queue", "list").text
     found = subprocess.run(["pgrep", "-f", f"touch {started}"], check=False, capture_output=True)
     assert found.stdout == b""
+
+
+def test_an_entry_that_git_cannot_merge_comes_back_and_the_rest_lands(root: Path, run: Call) -> None:
+    make(root, "one", ONE)
+    made = make(root, "odd", {"odd.txt": "fine\n"})
+    # Git itself writes no commit without the name of an author, and merges none.
+    text = re.sub(r"(?m)^author [^<]+", "author  ", asked(root, "cat-file", "commit", made))
+    written = subprocess.run(
+        ["git", "hash-object", "-t", "commit", "-w", "--stdin", "--literally"],
+        cwd=root,
+        input=text.encode() + b"\n",
+        check=True,
+        capture_output=True,
+    )
+    git(root, "branch", "--force", "odd", written.stdout.decode().strip())
+    git(root, "update-ref", f"{NOTES}/in-the-way", "main")  # so no notes can be written
+    for name in ("odd", "one"):
+        assert run("queue", "add", name).status == 0
+    found = run("queue", "run", "--check", CHECK, "--until-empty")
+    assert found.status == 0, found.err
+    assert states(run) == {"one": "landed", "odd": "returned"}
+    assert packet(run, "odd")["fault"] == "MERGE_FAILED"
+    assert "empty ident name" in packet(run, "odd")["why"]
+    listed = run("queue", "list", "--all").text
+    assert "its commits have no notes" in listed
+    assert "next: git switch odd && git merge main" in run("queue", "show", "e1").text
+
+
+def test_a_machine_that_lacks_the_command_or_the_branch_returns_no_entry(root: Path, run: Call) -> None:
+    make(root, "one", ONE)
+    run("queue", "add", "one")
+    tool = root.parent / "tool"
+    git(root, "switch", "--quiet", "--detach", "main")
+    git(root, "branch", "--move", "main", "elsewhere")
+    missing = run("queue", "run", "--onto", "main", "--until-empty")
+    assert (missing.status, "no local branch 'main'" in missing.err) == (3, True)
+    git(root, "branch", "--move", "elsewhere", "main")
+    with start("queue", "run", "--check", str(tool), cwd=root) as runner:
+        assert runner.stderr is not None
+        said = runner.stderr.readline().decode()
+        assert "waiting: the check" in said
+        assert "(exit status 127), for the branch itself, too" in said
+        assert "mend this machine" in said
+        tool.write_text("#!/bin/sh\n", encoding="utf-8")
+        tool.chmod(0o755)
+        until(lambda: states(run) == {"one": "landed"}, what="the entry lands")
+        runner.send_signal(signal.SIGINT)
+        assert runner.wait(timeout=30) == 0

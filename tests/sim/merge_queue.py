@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import Any
 
-from commonhold.coordinator.merge_queue import CheckReport, QueueLostError, QueueRunner, Turn
+from commonhold.coordinator.merge_queue import QueueRunner, Turn
+from commonhold.coordinator.queue_ports import Build, CheckReport, QueueLostError
 from commonhold.coordinator.roles import Stop
 from commonhold.kernel.commands import Acquire, Renew
 from commonhold.kernel.entry import (
@@ -22,6 +23,7 @@ from commonhold.kernel.entry import (
     Fault,
     RepairPacket,
 )
+from commonhold.kernel.errors import Code, StoreError
 from commonhold.kernel.events import Recorded
 from commonhold.kernel.keys import canonical
 from commonhold.kernel.modes import Mode
@@ -57,6 +59,8 @@ class Repository:
     conflicts: set[frozenset[str]] = field(default_factory=set)
     failing: set[frozenset[str]] = field(default_factory=set)
     touches: dict[str, frozenset[str]] = field(default_factory=dict)
+    faulty: dict[str, set[str]] = field(default_factory=dict)
+    """The commits for which a step fails for ever, by the name of the step."""
 
     def fails(self, commit: str) -> bool:
         return any(each <= self.commits[commit] for each in self.failing)
@@ -64,12 +68,18 @@ class Repository:
 
 @dataclass
 class Story:
-    """One queue, with what an observer of all calls knows. `at` has what happens at which second."""
+    """One queue, with what an observer of all calls knows. `at` has what happens at which second.
+
+    While it `is_broken`, no step of git succeeds; without `has_command`, no check does.
+    """
 
     build_seconds: float = 5.0
     batch: int = 8
     runner_class: type[QueueRunner] = QueueRunner
     swaps: bool = True
+    is_parallel: bool = False
+    is_broken: bool = False
+    has_command: bool = True
     repository: Repository = field(default_factory=Repository)
     store: MemoryStore = field(default_factory=MemoryStore)
     clock: FakeClock = field(default_factory=FakeClock)
@@ -80,6 +90,7 @@ class Story:
     at: list[tuple[float, Callable[[], object]]] = field(default_factory=list)
     on_call: Callable[[int], None] = lambda _: None
     landings: list[float] = field(default_factory=list)
+    ends: list[float] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.queue = EntryQueue(self.store, self.clock)
@@ -136,6 +147,8 @@ class Story:
                     self.pass_time(0.5)
             except (KilledError, QueueLostError):
                 process = None
+            except StoreError:
+                self.pass_time(1.0)
         raise AssertionError(f"the queue is never done: {self.states()}")
 
 
@@ -157,7 +170,7 @@ class Process:
     fence: int
 
     def __post_init__(self) -> None:
-        self.runner = self.story.runner_class(self, self, self, self.story.batch)
+        self.runner = self.story.runner_class(self, self, self, self.story.batch, is_parallel=self.story.is_parallel)
 
     def _call(self, effect: Callable[[], Any]) -> Any:
         story = self.story
@@ -182,6 +195,8 @@ class Process:
         assert isinstance(outcome, EntriesChanged)
         if any(each.state is EntryState.LANDED for each in outcome.records):
             self.story.landings.append(self.story.seconds)
+        if any(each.is_final for each in outcome.records):
+            self.story.ends.append(self.story.seconds)
         return outcome.records
 
     def head(self) -> str:
@@ -192,10 +207,12 @@ class Process:
         return commits[commit] <= commits[head]
 
     def touched(self, commit: str, head: str) -> frozenset[str]:
+        self._require(commit, "touched")
         return self.story.repository.touches.get(commit, frozenset())
 
     def merged(self, record: EntryRecord, head: str, *, has_checks: bool) -> str | RepairPacket:
         repository, commit = self.story.repository, record.entry.commit
+        self._require(commit, "merged")
         self.story.merges += 1
         both = repository.commits[head] | repository.commits[commit]
         if any(each <= both and commit in each for each in repository.conflicts):
@@ -205,6 +222,7 @@ class Process:
         return made
 
     def beside(self, commit: str, head: str) -> tuple[str, ...]:
+        self._require(commit, "beside")
         return ()
 
     def move(self, old: str, new: str) -> Move:
@@ -219,18 +237,22 @@ class Process:
         return Move(Moving.MOVED)
 
     def attribute(self, record: EntryRecord) -> None:
-        self._call(lambda: None)
+        self._call(lambda: self._require(record.entry.commit, "attribute"))
 
     @property
     def everywhere(self) -> tuple[str, ...]:
         return (PROJECT_CHECK,)
 
-    def report(self, commit: str, checks: Sequence[str], stop: Stop) -> CheckReport:
-        return self._call(lambda: self._reported(commit, stop))  # type: ignore[no-any-return]
+    def probe(self) -> None:
+        self._require_machine()
 
-    def _reported(self, commit: str, stop: Stop) -> CheckReport:
+    def reports(self, trees: Sequence[Build], stop: Stop) -> tuple[CheckReport, ...]:
+        return self._call(lambda: self._reported(trees, stop))  # type: ignore[no-any-return]
+
+    def _reported(self, trees: Sequence[Build], stop: Stop) -> tuple[CheckReport, ...]:
         story = self.story
-        story.builds += 1
+        self._require_machine()
+        story.builds += len(trees)
         left = story.build_seconds
         while left > 0:
             story.pass_time(min(1.0, left))
@@ -238,11 +260,31 @@ class Process:
             if left % _RENEWAL == 0:
                 story.registry.execute(Renew(self.name, self.name, TTL))
             if stop.is_set():
-                return CheckReport(passed=False, is_stopped=True)
-        if story.repository.fails(commit):
+                return tuple(CheckReport(passed=False, is_stopped=True) for _ in trees)
+        return tuple(map(self._report, trees))
+
+    def _report(self, tree: Build) -> CheckReport:
+        repository = self.story.repository
+        if any(each in repository.commits[tree.commit] for each in repository.faulty.get("copy", ())):
+            return CheckReport(passed=False, why="it has a path that cannot be written")
+        if tree.checks == (":",):
+            return CheckReport(passed=True)
+        if not self.story.has_command:
+            return CheckReport(passed=False, check=PROJECT_CHECK, why="exit status 127", may_be_machine=True)
+        if repository.fails(tree.commit):
             return CheckReport(passed=False, check=PROJECT_CHECK, why="exit status 1", output="1 failed")
-        story.repository.passed.add(commit)
+        repository.passed.add(tree.commit)
         return CheckReport(passed=True)
+
+    def _require_machine(self) -> None:
+        if self.story.is_broken:
+            raise StoreError(Code.DISK_FULL, "the disk is full", hint="free some space")
+
+    def _require(self, commit: str, step: str) -> None:
+        """Fail for ever at a step of one commit, in the way of a library that has a defect."""
+        self._require_machine()
+        if commit in self.story.repository.faulty.get(step, ()):
+            raise ValueError(f"{step} of {commit}")
 
 
 def check(story: Story) -> None:

@@ -4,13 +4,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from random import Random
+from typing import Any
 
 import pytest
 from tests.sim.merge_queue import MAIN, TTL, KilledError, Process, Story, check
 
-from commonhold.coordinator.merge_queue import CheckReport, QueueLostError, QueueRunner, Turn
+from commonhold.coordinator.merge_queue import QueueRunner, Turn
+from commonhold.coordinator.queue_ports import Build, CheckReport, QueueLostError
 from commonhold.coordinator.roles import Stop
-from commonhold.kernel.entry import EntryRecord, EntryState
+from commonhold.kernel.entry import EntryRecord, EntryState, Fault, RepairPacket
+from commonhold.kernel.errors import StoreError
 from commonhold.kernel.refusals import Refusal
 from commonhold.landing.commands import AddEntry, EntriesChanged, EntryRefused, RemoveEntry
 
@@ -115,8 +118,10 @@ class LandsWithoutApproval(QueueRunner):
 class BelievesAnyReport(QueueRunner):
     """A planted mutant: it lands what fails."""
 
-    def _judged(self, records: Sequence[EntryRecord], report: CheckReport, stop: Stop) -> Turn | None:
-        return super()._judged(records, replace(report, passed=True), stop)
+    def _judged(
+        self, records: Sequence[EntryRecord], whole: CheckReport, alone: Sequence[CheckReport], stop: Stop
+    ) -> Turn | None:
+        return super()._judged(records, replace(whole, passed=True), alone, stop)
 
 
 MUTANTS: dict[str, Callable[[], Story]] = {
@@ -325,3 +330,122 @@ def test_a_runner_that_was_replaced_is_stopped_at_its_next_post() -> None:
     assert story.process() is not None
     with pytest.raises(QueueLostError, match="runner-2 runs it now"):
         process.runner.turn(Process.NEVER)
+
+
+def four(**rest: Any) -> Story:
+    story = Story(**rest)
+    for name in ("one", "odd", "two", "three"):
+        story.add(name)
+    return story
+
+
+@pytest.mark.parametrize(
+    ("step", "fault"),
+    [("merged", "MERGE_FAILED"), ("copy", "MERGE_FAILED"), ("touched", ""), ("attribute", ""), ("beside", "")],
+)
+def test_an_error_that_lasts_at_any_step_of_one_entry_stops_no_other(step: str, fault: str) -> None:
+    story = four()
+    story.repository.faulty = {step: {"odd.1"}}
+    if step == "beside":
+        story.repository.failing, fault = {frozenset({"odd.1"})}, "CHECK_FAILED"
+    story.run()
+    check(story)
+    odd = story.entries()["odd"]
+    assert {branch for branch, state in story.states().items() if state == "landed"} >= {"one", "two", "three"}
+    assert odd.state is (EntryState.RETURNED if fault else EntryState.LANDED)
+    assert (odd.packet.fault.value if odd.packet else "") == fault
+    assert story.log()[-1].sequence < 60, "the runner tried again and again"
+    if step == "attribute":
+        assert odd.note == "its commits have no notes"
+
+
+class BlamesTheEntry(QueueRunner):
+    """A planted mutant: it takes each error for one of the entry."""
+
+    def _tried(self, record: EntryRecord, head: str, *, has_checks: bool) -> str | RepairPacket:
+        try:
+            return super()._tried(record, head, has_checks=has_checks)
+        except StoreError as fault:
+            return RepairPacket(Fault.MERGE_FAILED, str(fault), head)
+
+    def _require_machine(self, head: str, check: str, stop: Stop) -> CheckReport:  # noqa: ARG002 - as its base has it
+        return CheckReport(passed=True)
+
+
+def machine_trouble(runner_class: type[QueueRunner] = QueueRunner) -> Story:
+    """A machine whose disk is full for a while, and which later lacks the command of the check for a while."""
+    story = four(runner_class=runner_class)
+    story.repository.failing = {frozenset({"odd.1"})}
+    story.is_broken = True
+    story.at = [
+        (7.0, lambda: setattr(story, "is_broken", False)),
+        (8.0, lambda: setattr(story, "has_command", False)),
+        (50.0, lambda: setattr(story, "has_command", True)),
+    ]
+    story.run()
+    return story
+
+
+def test_trouble_of_the_machine_returns_no_entry() -> None:
+    story = machine_trouble()
+    check(story)
+    assert story.states() == {"one": "landed", "odd": "returned", "two": "landed", "three": "landed"}
+    assert machine_trouble(BlamesTheEntry).states() != story.states(), "the planted mutant is not found"
+
+
+def test_a_new_runner_tries_entries_that_wait_for_the_branch() -> None:
+    story = Story()
+    story.repository.failing = {frozenset()}  # every tree fails, until somebody mends the machine
+    story.add("a")
+    first = story.process()
+    assert first is not None
+    assert [first.runner.turn(Process.NEVER) for _ in range(2)] == [Turn.WORKED, Turn.HELD]
+    story.repository.failing = set()
+    assert first.runner.turn(Process.NEVER) is Turn.HELD
+    story.pass_time(2 * TTL)
+    second = story.process()
+    assert second is not None
+    assert second.runner.turn(Process.NEVER) is Turn.WORKED
+    assert story.states() == {"a": "landed"}
+
+
+def crowd(seed: int, *, is_parallel: bool, runner_class: type[QueueRunner] = QueueRunner) -> list[float]:
+    """Return the pauses between the ends of entries: forty branches in forty seconds, of which every fourth fails."""
+    random = Random(seed)
+    story = Story(is_parallel=is_parallel, runner_class=runner_class)
+    for number in range(40):
+        story.at.append((float(number), partial(story.add, f"b{number}")))
+        if random.random() < 1 / 4:
+            story.repository.failing.add(frozenset({f"b{number}.1"}))
+    story.pass_time(0.0)
+    story.run()
+    check(story)
+    return [after - before for before, after in zip([0.0, *story.ends], story.ends, strict=False)]
+
+
+class WholeBatchesOnly(QueueRunner):
+    """A planted mutant: it tests no entry beside its batch."""
+
+    def _trees(self, records: Sequence[EntryRecord]) -> list[Build]:
+        return super()._trees(records)[:1]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_among_many_culprits_each_build_after_a_failure_ends_an_entry(seed: int) -> None:
+    build = Story().build_seconds
+    # The first failure of a streak ends none, nor does the first build of the branch alone.
+    assert max(crowd(seed, is_parallel=True)) <= 2 * build
+    mutant = crowd(seed, is_parallel=True, runner_class=WholeBatchesOnly)
+    assert max(mutant) > 2 * build, "the planted mutant is not found"
+    assert mutant == crowd(seed, is_parallel=False)
+    assert max(mutant) <= 4 * build
+
+
+@pytest.mark.parametrize("number", range(0, 60, 4))
+def test_a_parallel_runner_killed_or_frozen_loses_nothing(number: int) -> None:
+    for disturb in (lambda _: kill, freeze):
+        story = mixed()
+        story.is_parallel = True
+        story.add("late")
+        check(disturbed(story, number, disturb(story)))
+        assert story.states() == {**EXPECTED, "late": "landed"}

@@ -49,6 +49,9 @@ _MOST: Final = 100
     show_default=True,
     help="How long the lease on the queue outlives this process: another that stands by waits for its end.",
 )
+@click.option(
+    "--parallel", "is_parallel", is_flag=True, help="After a failure, test the first entry of a batch alone beside it."
+)
 @click.option("--until-empty", is_flag=True, help="End when no entry is left that can go on.")
 @common
 @click.pass_obj
@@ -60,13 +63,15 @@ def run(
     deadline: str,
     batch: int,
     ttl_seconds: float,
+    is_parallel: bool,
     until_empty: bool,
 ) -> int:
     """Land the entries of the queue: merge a batch on the present head, check it, move the branch to that tree.
 
     Checks run in a fresh copy of the combined tree. A batch that fails is halved until the culprit is found. Without
-    any check, only merges that are proven land. Several processes may run one queue: one works, the others stand by.
-    Each step is a line, with --json an object. Ctrl-C ends it: nothing is lost, and the next runner goes on. With
+    any check, only merges that are proven land. With --parallel, the checks may run twice at the same time, and every
+    build after a failure lands or returns an entry. Several processes may run one queue: one works, the others stand
+    by. Each step is a line, with --json an object. Ctrl-C ends it: nothing is lost, and the next runner goes on. With
     --until-empty, the exit code is 1 if entries are left that are held up.
     """
     # Loaded here: the other commands of this group merge nothing.
@@ -74,6 +79,7 @@ def run(
     from commonhold.config import load_settings  # noqa: PLC0415
     from commonhold.coordinator.checks import TreeChecks  # noqa: PLC0415
     from commonhold.coordinator.integration import GitBranch  # noqa: PLC0415
+    from commonhold.coordinator.merge_queue import QueueRunner  # noqa: PLC0415
     from commonhold.coordinator.queue_driver import MergeQueue  # noqa: PLC0415
     from commonhold.machine.system import RandomIds  # noqa: PLC0415
     from commonhold.tasks.plans import duration  # noqa: PLC0415
@@ -88,14 +94,13 @@ def run(
     revisions = GitRevisions(git)
     ref = revisions.branch_ref(onto or revisions.main_branch())
     branch = GitBranch(git, place.git_dir, ref, load_settings(place.root), partial(index_of, given))
+    tests = TreeChecks(place.root, checks, seconds)
     # A name of its own: leases of one session do not exclude each other.
     with open_session(start_of(given), agent=RandomIds().new("queue"), store=given.store) as hold:
         queue = MergeQueue(
             hold,
             ref,
-            branch,
-            TreeChecks(place.root, checks, seconds),
-            most=batch,
+            partial(QueueRunner, branch=branch, checks=tests, most=batch, is_parallel=is_parallel),
             ttl_seconds=ttl_seconds,
             show=partial(_show, given),
             say=complain,

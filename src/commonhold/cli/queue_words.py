@@ -9,7 +9,7 @@ from commonhold.cli.common_options import Given
 from commonhold.cli.describe import quoted, when, who
 from commonhold.cli.next_call import next_lines
 from commonhold.cli.output import shown, shown_text, some
-from commonhold.kernel.entry import EntryAdded, EntryMove, EntryMoved, EntryRecord, EntryState, RepairPacket
+from commonhold.kernel.entry import EntryAdded, EntryMove, EntryMoved, EntryRecord, EntryState, Fault, RepairPacket
 from commonhold.kernel.texts import duration
 from commonhold.landing.answers import EntryAnswer, EntryView, QueueView
 from commonhold.landing.order import Prediction
@@ -116,7 +116,9 @@ def _packet(record: EntryRecord, packet: RepairPacket) -> Iterator[str]:
         yield f"  landed since it left the branch: {some(packet.beside)}"
     branch, onto = shlex.quote(record.entry.branch), shlex.quote(record.entry.onto.removeprefix(_BRANCHES))
     call = f"git switch {branch} && commonhold merge {onto} --keep-conflicts"
-    if not packet.conflicts:
+    if packet.fault is Fault.COMMIT_GONE:
+        call = f"git switch {branch} && git rebase {onto}"
+    elif not packet.conflicts:
         call = f"git switch {branch} && git merge {onto}"
     yield f"next: {shown_text(call)}"
     yield f"  then repair, commit, and: commonhold queue add {shown_text(branch)}"

@@ -1,5 +1,6 @@
 """The branch of a merge queue in git: merges, admitted as by `commonhold check`, and packets for the refused."""
 
+import os
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from functools import partial
@@ -29,6 +30,8 @@ MOST_CONFLICTS: Final = 20
 MOST_TEXT: Final = 4_000
 """The most conflicts of a repair packet, and the most characters of text of each."""
 
+_PROBE_BYTES: Final = 16
+
 OpenIndex = Callable[[], AbstractContextManager[Index]]
 
 
@@ -46,6 +49,12 @@ class GitBranch:
     def head(self) -> str:
         """Return the commit of the branch. Raises InputError `REVISION_UNKNOWN`."""
         return self._branch.head()
+
+    def probe(self) -> None:
+        """Write an object and open the index, as a merge does. Raises StoreError or OSError if this machine cannot."""
+        self._git.ask("hash-object", "-w", "--stdin", given=os.urandom(_PROBE_BYTES))
+        with self._open_index():
+            pass
 
     def is_part(self, commit: str, head: str) -> bool:
         """Whether a commit is part of `head`."""

@@ -6,101 +6,32 @@ Every step stands in the log before its effect, so a runner that is killed anywh
 2. Its checks run on the tree of the last of these commits, and their success is recorded (APPROVE).
 3. The branch moves from the batch's base to just that commit, by compare-and-swap.
 4. Its entries are recorded as landed (LAND). A successor finds the commit on the branch, and does so itself.
+
+An error in the work on one entry returns that entry, if the same work on the branch alone succeeds; otherwise this
+machine is at fault, the error is raised, and no entry is blamed.
 """
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from enum import Enum, auto
-from typing import Final, Protocol
+from typing import Final, TypeVar
 
+from commonhold.coordinator.queue_ports import BranchPort, Build, CheckReport, ChecksPort, QueuePort
 from commonhold.coordinator.request_shapes import one_line
 from commonhold.coordinator.roles import Stop
 from commonhold.kernel.entry import EntryMove, EntryRecord, EntryState, Fault, RepairPacket
+from commonhold.kernel.errors import Code, StoreError
 from commonhold.landing.commands import EntryStep
 from commonhold.landing.order import next_batch
-from commonhold.workspace.git.integration import Move, Moving
+from commonhold.machine.logs import Log
+from commonhold.workspace.git.integration import Moving
 
 MOST_IN_BATCH: Final = 8
-
-
-@dataclass(frozen=True, slots=True)
-class CheckReport:
-    """The result of checks on a tree: whether all passed; else the first that did not, why, and the end of its output.
-
-    `is_stopped`: they were ended before they had a result.
-    """
-
-    passed: bool
-    check: str = ""
-    why: str = ""
-    output: str = ""
-    is_stopped: bool = False
-
-
-class QueuePort(Protocol):
-    """The entries of one branch, under the runner's lease. Both methods raise QueueLostError when that has ended."""
-
-    def entries(self) -> tuple[EntryRecord, ...]:
-        """Return the entries that have not ended, oldest first."""
-        ...
-
-    def post(self, *steps: EntryStep) -> tuple[EntryRecord, ...]:
-        """Post steps, all or none, and return the entries after them: none if one of them has moved on."""
-        ...
-
-
-class BranchPort(Protocol):
-    """The branch that the entries land on, and merges that are made for it. Only `move` and `attribute` write refs."""
-
-    def head(self) -> str:
-        """Return the commit of the branch."""
-        ...
-
-    def is_part(self, commit: str, head: str) -> bool:
-        """Whether a commit is part of `head`."""
-        ...
-
-    def touched(self, commit: str, head: str) -> frozenset[str]:
-        """Return the canonical keys that a commit changes, compared with its common ancestor with `head`."""
-        ...
-
-    def merged(self, record: EntryRecord, head: str, *, has_checks: bool) -> str | RepairPacket:
-        """Return the commit that merges an entry into `head`, or why not. `has_checks`: they decide suspicions."""
-        ...
-
-    def beside(self, commit: str, head: str) -> tuple[str, ...]:
-        """Return the ids of the entries that have landed since a commit left the branch."""
-        ...
-
-    def move(self, old: str, new: str) -> Move:
-        """Move the branch from `old` to `new`, by compare-and-swap."""
-        ...
-
-    def attribute(self, record: EntryRecord) -> None:
-        """Note session, agent and task at the commits that a landed entry has added; again does no harm."""
-        ...
-
-
-class ChecksPort(Protocol):
-    """The checks of the project."""
-
-    @property
-    def everywhere(self) -> tuple[str, ...]:
-        """Return the checks that every tree must pass."""
-        ...
-
-    def report(self, commit: str, checks: Sequence[str], stop: Stop) -> CheckReport:
-        """Run checks, in their order, on a fresh copy of the tree of a commit; end them when `stop` is set."""
-        ...
-
-
-class QueueLostError(Exception):
-    """The lease of the runner has ended, or another has taken the queue over. `why` is a sentence."""
-
-    def __init__(self, why: str) -> None:
-        """Say why."""
-        super().__init__(why)
-        self.why = why
+_COPY_ONLY: Final = ":"
+"""The check that only asks for a copy of the tree."""
+_ATTEMPTS: Final = 2
+_log: Final = Log(__name__)
+_Answer = TypeVar("_Answer")
 
 
 class Turn(Enum):
@@ -114,27 +45,44 @@ class Turn(Enum):
 class QueueRunner:
     """Lands the entries of one branch, turn by turn. Its memory only saves work: all that counts is in the log."""
 
-    def __init__(self, queue: QueuePort, branch: BranchPort, checks: ChecksPort, most: int = MOST_IN_BATCH) -> None:
-        """Land the entries of `queue` on `branch`, at most `most` at a time."""
+    def __init__(
+        self,
+        queue: QueuePort,
+        branch: BranchPort,
+        checks: ChecksPort,
+        most: int = MOST_IN_BATCH,
+        *,
+        is_parallel: bool = False,
+    ) -> None:
+        """Land the entries of `queue` on `branch`, at most `most` at a time.
+
+        `is_parallel`: after a failure the first entry of each batch is tested alone at the same time, so that each
+        build ends at least one entry.
+        """
         self._queue = queue
         self._branch = branch
         self._checks = checks
         self._most = self._size = most
+        self._is_parallel = is_parallel
         self._passing: set[str] = set()
+        self._failing: dict[str, CheckReport] = {}
         self._keys: dict[str, frozenset[str]] = {}
         self._merges: dict[tuple[str, str], str] = {}
         self.held = ""
 
     def turn(self, stop: Stop) -> Turn:
-        """Finish a batch that was begun, or build, test and land the next one. Raises QueueLostError.
+        """Finish a batch that was begun, or build, test and land the next one.
 
-        When it is HELD, `held` says by what.
+        When it is HELD, `held` says by what. Raises QueueLostError; CommonholdError and OSError if the store, the
+        branch or this machine cannot be used: then the same turn may succeed later.
         """
         entries = self._queue.entries()
         head = self._branch.head()
         if testing := [each for each in entries if each.state is EntryState.TESTING]:
             return self._finished(testing, head)
-        batch = next_batch(entries, self._touched(entries, head), head, self._size)
+        # A branch that failed under another runner may pass under this one, on a machine that was mended meanwhile.
+        failing = head if head in self._failing else None
+        batch = next_batch(entries, self._touched(entries, head), failing, self._size)
         if not batch:
             self.held = next((each.note for each in entries if each.held_at == head), "")
             return Turn.HELD if self.held else Turn.IDLE
@@ -143,11 +91,12 @@ class QueueRunner:
             records = self._built(batch, head)
             if not records:
                 return Turn.WORKED
-            report = self._checks.report(records[-1].tip, self._checks_of(records), _Watch(self, records, stop))
-            if report.is_stopped and stop.is_set():
+            whole, *alone = self._checks.reports(self._trees(records), _Watch(self, records, stop))
+            is_stopped = not whole.passed and any(each.is_stopped for each in (whole, *alone))
+            if is_stopped and stop.is_set():
                 self._requeue(self._still(records), "its runner was stopped")
                 return Turn.WORKED
-            if not report.is_stopped and (outcome := self._judged(records, report, stop)):
+            if not is_stopped and (outcome := self._judged(records, whole, alone, stop)):
                 return outcome
             # Some have left the batch: the merges before them stay, and no other entry joins.
             batch = self._requeue(self._still(records), "another entry left its batch")
@@ -156,12 +105,22 @@ class QueueRunner:
     def _touched(self, entries: Iterable[EntryRecord], head: str) -> dict[str, frozenset[str]]:
         for each in entries:
             if each.entry.commit not in self._keys:
-                self._keys[each.entry.commit] = self._branch.touched(each.entry.commit, head)
+                self._keys[each.entry.commit] = _tolerated(
+                    frozenset[str](), self._branch.touched, each.entry.commit, head
+                )
         return {each.id: self._keys[each.entry.commit] for each in entries}
 
     def _checks_of(self, records: Iterable[EntryRecord]) -> tuple[str, ...]:
         own = (check for each in records for check in each.entry.checks)
         return tuple(dict.fromkeys((*self._checks.everywhere, *own)))
+
+    def _trees(self, records: Sequence[EntryRecord]) -> list[Build]:
+        """Return the trees to test: that of the batch; after a failure also that of its first entry alone."""
+        found = [Build(records[-1].tip, self._checks_of(records))]
+        is_careful = records[0].suspected_in or self._size < self._most
+        if self._is_parallel and is_careful and len(records) > 1:
+            found.append(Build(records[0].built, self._checks_of(records[:1])))
+        return found
 
     def _built(self, batch: Sequence[EntryRecord], head: str) -> tuple[EntryRecord, ...]:
         """Merge the entries one after the other, and record the batch; entries that cannot be merged are refused.
@@ -197,37 +156,71 @@ class QueueRunner:
         if known is not None:
             return known
         found = head if self._branch.is_part(record.entry.commit, head) else None
-        made = found or self._branch.merged(record, head, has_checks=has_checks)
+        made = found or self._tried(record, head, has_checks=has_checks)
         if isinstance(made, str):
             self._merges[head, record.entry.commit] = made
         return made
 
-    def _judged(self, records: Sequence[EntryRecord], report: CheckReport, stop: Stop) -> Turn | None:
+    def _tried(self, record: EntryRecord, head: str, *, has_checks: bool) -> str | RepairPacket:
+        """Merge an entry; if that ends with an error again and again, and not because of this machine, return why."""
+        why = ""
+        for _ in range(_ATTEMPTS):
+            try:
+                return self._branch.merged(record, head, has_checks=has_checks)
+            except Exception as fault:  # noqa: BLE001 - any error about one entry must not stop the others
+                self._branch.probe()
+                _log.error("merge failed", fault=fault, entry=record.id)
+                why = one_line(f"it cannot be merged, since an error ends the attempt: {_words(fault)}")
+        return RepairPacket(Fault.MERGE_FAILED, why, head)
+
+    def _judged(
+        self, records: Sequence[EntryRecord], whole: CheckReport, alone: Sequence[CheckReport], stop: Stop
+    ) -> Turn | None:
         """Land the batch, or look for the culprit; None if an entry has left it meanwhile.
 
-        After a failure batches are smaller: so among many culprits, too, something lands every few builds.
+        `alone` may have the report on its first entry. After a failure batches are smaller: so among many culprits,
+        too, something lands every few builds.
         """
-        if not report.passed:
-            self._size = max(1, len(records) // 2)
-            return self._failed(records, report, stop)
-        approved = self._queue.post(*(_step(each, EntryMove.APPROVE) for each in records))
+        if whole.passed:
+            approved = self._queue.post(*(_step(each, EntryMove.APPROVE) for each in records))
+            if not approved:
+                return None
+            self._size = min(self._most, 2 * self._size)
+            self._passing.add(approved[-1].tip)
+            return self._landed(approved)
+        self._size = max(1, len(records) // 2)
+        if not alone:
+            return self._failed(records, whole, stop)
+        first, *others = records
+        if not alone[0].passed:
+            self._requeue(others, "another entry of its batch fails alone")
+            return self._failed(records[:1], alone[0], stop)
+        landing = replace(_step(first, EntryMove.APPROVE), tip=first.built)
+        approved = self._queue.post(landing, *_suspected(others, whole), *self._cleared(records))
         if not approved:
             return None
-        self._size = min(self._most, 2 * self._size)
-        self._passing.add(approved[-1].tip)
-        return self._landed(approved)
+        self._passing.add(first.built)
+        return self._landed(approved[:1])
+
+    def _cleared(self, records: Sequence[EntryRecord]) -> list[EntryStep]:
+        """Return the steps for the rest of an earlier failed batch: the culprit is in `records`, so not among these."""
+        group, own = records[0].suspected_in, {each.id for each in records}
+        rest = [each for each in self._queue.entries() if group and each.suspected_in == group and each.id not in own]
+        return [_step(each, EntryMove.REQUEUE) for each in rest]
 
     def _failed(self, records: Sequence[EntryRecord], report: CheckReport, stop: Stop) -> Turn:
         """Halve a batch that fails; refuse a single entry, unless the branch itself fails the same check."""
-        (first, *others), batch = records, records[0].batch
-        failure = f"the check `{report.check}` failed ({report.why})"
-        # The culprit is among these, so the rest of an earlier failed batch is no longer suspected.
-        group, own = first.suspected_in, {each.id for each in records}
-        rest = [each for each in self._queue.entries() if group and each.suspected_in == group and each.id not in own]
-        cleared = [_step(each, EntryMove.REQUEUE) for each in rest]
+        first, *others = records
+        if report.may_be_machine and report.check in self._checks.everywhere:
+            self._require_machine(first.base, report.check, stop)
+            # The machine can run it. It may have been mended just now.
+            (report,) = self._checks.reports([Build(records[-1].built, (report.check,))], stop)
+            if report.passed or report.is_stopped:
+                self._requeue(records, "a command was missing on this machine for a while")
+                return Turn.WORKED
+        cleared = self._cleared(records)
         if others:
-            halved = [replace(_step(each, EntryMove.REQUEUE, failure), suspected_in=batch) for each in records]
-            self._queue.post(*halved, *cleared)
+            self._queue.post(*_suspected(records, report), *cleared)
         elif alone := self._failure_of_branch(first.base, report.check, stop):
             if alone.is_stopped:
                 self._requeue(records, "its runner was stopped")
@@ -235,9 +228,10 @@ class QueueRunner:
             note = f"{first.entry.onto} itself fails the check `{report.check}`; this waits until that is repaired"
             self._queue.post(replace(_step(first, EntryMove.REQUEUE, note), held_at=first.base))
         else:
-            beside = self._branch.beside(first.entry.commit, first.base)
+            beside = _tolerated(tuple[str, ...](), self._branch.beside, first.entry.commit, first.base)
+            fault = Fault.CHECK_FAILED if report.check else Fault.MERGE_FAILED
             packet = RepairPacket(
-                Fault.CHECK_FAILED, one_line(failure), first.base, (), report.check, report.output, beside
+                fault, one_line(_failure(report)), first.base, (), report.check, report.output, beside
             )
             self._queue.post(replace(_step(first, EntryMove.REFUSE, packet.why), packet=packet), *cleared)
         return Turn.WORKED
@@ -247,13 +241,31 @@ class QueueRunner:
 
         It need not pass the checks of a single entry.
         """
+        if not check:
+            report = self._require_machine(head, _COPY_ONLY, stop)
+            return report if report.is_stopped else None
         if check not in self._checks.everywhere or head in self._passing:
             return None
-        report = self._checks.report(head, (check,), stop)
-        if not report.passed:
-            return report
-        self._passing.add(head)
-        return None
+        if head in self._failing and self._failing[head].check == check:
+            return self._failing[head]
+        (report,) = self._checks.reports([Build(head, (check,))], stop)
+        if report.passed:
+            self._passing.add(head)
+            return None
+        if not report.is_stopped:
+            self._failing[head] = report
+        return report
+
+    def _require_machine(self, head: str, check: str, stop: Stop) -> CheckReport:
+        """Run a check, whose command may be missing, on the branch alone; raise StoreError if that cannot be done."""
+        (report,) = self._checks.reports([Build(head, (check,))], stop)
+        if report.may_be_machine or not (report.check or report.passed or report.is_stopped):
+            raise StoreError(
+                Code.IO_FAILED,
+                f"{_failure(report)}, for the branch itself, too: {one_line(report.output) or 'without output'}",
+                hint="mend this machine, for example by installing the command; the queue then goes on by itself",
+            )
+        return report
 
     def _landed(self, records: Sequence[EntryRecord]) -> Turn:
         """Move the branch to a batch that has passed."""
@@ -262,16 +274,22 @@ class QueueRunner:
         if move.moving is Moving.BLOCKED:
             return Turn.HELD
         if move.moving is Moving.STALE:
-            self._requeue(records, "the branch was moved while it was tested")
+            self._requeue(records, move.why or "the branch was moved while it was tested")
             return Turn.WORKED
         self._record(records)
         return Turn.WORKED
 
     def _record(self, records: Sequence[EntryRecord]) -> None:
         # An entry that another one contains came with the merge of that one, which is attributed already.
-        for each in {each.built: each for each in reversed(records)}.values():
-            self._branch.attribute(each)
-        self._queue.post(*(replace(_step(each, EntryMove.LAND), built=each.built) for each in records))
+        bearers = {each.built: each for each in reversed(records)}.values()
+        notes = {each.id: _tolerated("its commits have no notes", self._attributed, each) for each in bearers}
+        self._queue.post(
+            *(replace(_step(each, EntryMove.LAND, notes.get(each.id, "")), built=each.built) for each in records)
+        )
+
+    def _attributed(self, record: EntryRecord) -> str:
+        self._branch.attribute(record)
+        return ""
 
     def _finished(self, testing: Sequence[EntryRecord], head: str) -> Turn:
         """Finish the batch of a runner that has ended in its midst, or whose move was held up."""
@@ -322,3 +340,27 @@ def _in_order(records: Sequence[EntryRecord]) -> tuple[EntryRecord, ...]:
 
 def _step(record: EntryRecord, move: EntryMove, note: str = "") -> EntryStep:
     return EntryStep(record.id, move, record.last, note)
+
+
+def _suspected(records: Iterable[EntryRecord], report: CheckReport) -> list[EntryStep]:
+    """Return the steps by which the entries of a failed batch wait, with the culprit among them."""
+    return [replace(_step(each, EntryMove.REQUEUE, _failure(report)), suspected_in=each.batch) for each in records]
+
+
+def _failure(report: CheckReport) -> str:
+    if not report.check:
+        return f"its tree cannot be copied ({report.why})"
+    return f"the check `{report.check}` failed ({report.why})"
+
+
+def _words(fault: Exception) -> str:
+    return f"{type(fault).__name__}: {fault}" if str(fault) else type(fault).__name__
+
+
+def _tolerated(instead: _Answer, call: Callable[..., _Answer], *given: object) -> _Answer:
+    """Return the answer of a call that nothing depends on; `instead` of it if it fails."""
+    try:
+        return call(*given)
+    except Exception as fault:  # noqa: BLE001 - it must not stop the queue
+        _log.error("merge queue goes on without an answer", fault=fault)
+        return instead

@@ -7,15 +7,9 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 from commonhold.coordinator.keeper import Keeper
-from commonhold.coordinator.merge_queue import (
-    MOST_IN_BATCH,
-    BranchPort,
-    ChecksPort,
-    QueueLostError,
-    QueueRunner,
-    Turn,
-)
-from commonhold.kernel.errors import StoreError
+from commonhold.coordinator.merge_queue import QueueRunner, Turn
+from commonhold.coordinator.queue_ports import QueueLostError, QueuePort
+from commonhold.kernel.errors import CommonholdError, InputError, StoreError
 from commonhold.kernel.refusals import Refusal
 from commonhold.landing.decide import queue_key
 from commonhold.machine.logs import Log
@@ -28,8 +22,11 @@ if TYPE_CHECKING:
 
 QUEUE_TTL_SECONDS: Final = 15.0
 MOST_FAULTS: Final = 20
-"""How often in a row the store may be unusable before the runner gives up."""
+"""How often in a row the store, git or the machine may be unusable before the runner leaves the queue to others."""
 _IDLE_SECONDS: Final = 1.0
+_AWAY_SECONDS: Final = 30.0
+_FAULTS: Final = (StoreError, InputError, OSError)
+"""Errors that may end by themselves, or when a person mends something: a branch that was deleted, a full disk."""
 _log: Final = Log(__name__)
 
 
@@ -40,23 +37,19 @@ class MergeQueue:
         self,
         hold: Commonhold,
         onto: str,
-        branch: BranchPort,
-        checks: ChecksPort,
+        runner: Callable[[QueuePort], QueueRunner],
         *,
-        most: int = MOST_IN_BATCH,
         ttl_seconds: float = QUEUE_TTL_SECONDS,
         show: Callable[[tuple[EntryRecord, ...]], None] = lambda _: None,
         say: Callable[[str], None] = lambda _: None,
     ) -> None:
-        """Act as `hold`, whose name no other runner may have.
+        """Act as `hold`, whose name no other process may have; `runner` makes the runner of the entries.
 
         `show` is called with the entries after each of their steps, `say` with what keeps the queue from going on.
         """
         self._hold = hold
         self._onto = onto
-        self._branch = branch
-        self._checks = checks
-        self._most = most
+        self._runner = runner
         self._ttl = ttl_seconds
         self._show = show
         self._say = say
@@ -67,8 +60,21 @@ class MergeQueue:
         """Land entries until `stop` is set; with `until_empty`, until none is left that can go on.
 
         Returns what keeps the entries that are left; empty if none is. While another process runs the queue, this one
-        stands by. Raises StoreError if the store cannot be used for some time.
+        stands by. If the store, git or this machine cannot be used, the queue waits; with `until_empty`, StoreError,
+        InputError or OSError is raised after some time.
         """
+        while not self.stop.is_set():
+            try:
+                return self._served(until_empty=until_empty)
+            except _FAULTS as fault:
+                if until_empty:
+                    raise
+                self._tell(f"waiting: {_words(fault)}")
+                self.stop.wait(_AWAY_SECONDS)
+        return ""
+
+    def _served(self, *, until_empty: bool) -> str:
+        """Hold the lease on the queue, or wait for it, and work; see `run`."""
         while not self.stop.is_set():
             answer = self._hold.acquire(queue_key(self._onto), task="runs the merge queue", ttl_seconds=self._ttl)
             if answer.lease is None:
@@ -88,19 +94,19 @@ class MergeQueue:
         return ""
 
     def _work(self, fence: int, *, until_empty: bool) -> str:
-        port = _Port(self._hold, self._onto, fence, self._show)
-        runner = QueueRunner(port, self._branch, self._checks, self._most)
+        runner = self._runner(_Port(self._hold, self._onto, fence, self._show))
         faults = 0
         while not self.stop.is_set():
             try:
                 turn = runner.turn(self.stop)
                 faults = 0
-            except StoreError as fault:
+            except _FAULTS as fault:
                 faults += 1
-                if faults >= MOST_FAULTS:
+                # Another process, on another machine, may be able to go on.
+                if faults >= MOST_FAULTS or (until_empty and isinstance(fault, InputError)):
                     raise
-                _log.warning("store or git not usable", onto=self._onto, code=fault.code)
-                self._tell(f"waiting: {fault}")
+                _log.warning("merge queue waits", onto=self._onto, why=str(fault))
+                self._tell(f"waiting: {_words(fault)}")
                 self.stop.wait(min(_IDLE_SECONDS * faults, 5.0))
                 continue
             if turn is Turn.HELD:
@@ -115,6 +121,10 @@ class MergeQueue:
         if text != self._said:
             self._say(text)
             self._said = text
+
+
+def _words(fault: Exception) -> str:
+    return f"{fault.message}; {fault.hint}" if isinstance(fault, CommonholdError) else str(fault)
 
 
 class _Port:

@@ -64,6 +64,7 @@ class Fault(StrEnum):
     SEMANTIC_CONFLICT = "SEMANTIC_CONFLICT"
     CHECK_FAILED = "CHECK_FAILED"
     COMMIT_GONE = "COMMIT_GONE"
+    MERGE_FAILED = "MERGE_FAILED"
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,9 +133,10 @@ class EntryMoved:
     """An entry changed its state. Fields that the move does not need are empty.
 
     An UPDATE has the new `commit` and `title`. A TEST has the `batch`, the head `base` that it is built on, `built`,
-    the merge commit of this entry, and `tip`, that of the last entry of the batch. A LAND has `built`. A REQUEUE may
-    have `suspected_in`, the failed batch among whose entries the culprit is, and `held_at`, the head of the branch that
-    fails the same checks alone. A REFUSE has the repair packet.
+    the merge commit of this entry, and `tip`, that of the last entry of the batch. An APPROVE of a part of a batch has
+    the `tip` of that part. A LAND has `built`. A REQUEUE may have `suspected_in`, the failed batch among whose entries
+    the culprit is, and `held_at`, the head of the branch that fails the same checks alone. A REFUSE has the repair
+    packet.
     """
 
     holder: str
@@ -211,7 +213,7 @@ def moved_entry(before: EntryRecord, event: EntryMoved, sequence: int, at: float
             tested = replace(after, batch=event.batch, tests=before.tests + 1)
             return replace(tested, base=event.base, built=event.built, tip=event.tip)
         case EntryMove.APPROVE:
-            return replace(after, is_approved=True)
+            return replace(after, is_approved=True, tip=event.tip or before.tip)
         case EntryMove.REQUEUE:
             return replace(_out_of_batch(after), suspected_in=event.suspected_in, held_at=event.held_at)
         case EntryMove.LAND:

@@ -26,12 +26,15 @@ class Prediction:
     keys: tuple[str, ...]
 
 
-def next_batch(queue: Iterable[EntryRecord], touched: Touched, head: str, most: int) -> tuple[EntryRecord, ...]:
+def next_batch(
+    queue: Iterable[EntryRecord], touched: Touched, failing: str | None, most: int
+) -> tuple[EntryRecord, ...]:
     """Return the entries to test next, in the order in which to merge them; at most `most`, none if all wait.
 
-    `head` is the head of the branch, `touched` has the keys by the id of the entry (none: unknown).
+    `failing` is the head of the branch if it fails a check by itself: entries that are held at it wait. `touched` has
+    the keys by the id of the entry (none: unknown).
     """
-    waiting = [each for each in queue if each.state is EntryState.QUEUED and each.held_at != head]
+    waiting = [each for each in queue if each.state is EntryState.QUEUED and each.held_at != failing]
     ready = sorted(waiting, key=lambda each: (-each.entry.priority, each.number))
     suspected = [each for each in ready if each.suspected_in]
     if suspected:

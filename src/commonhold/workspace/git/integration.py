@@ -110,6 +110,8 @@ class IntegrationBranch:
         """
         if self.head() != old:
             return Move(Moving.STALE)
+        if self._git.run("cat-file", "-e", f"{new}^{{commit}}").returncode != 0:
+            return Move(Moving.STALE, "the merge commit of its batch is no longer in the repository")
         places = self._checkouts()
         if len(places) > 1:
             return Move(Moving.BLOCKED, f"{self._name} is checked out in several working trees: {', '.join(places)}")

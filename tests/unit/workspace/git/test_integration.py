@@ -107,3 +107,10 @@ def test_landed_commits_carry_their_attribution(root: Path) -> None:
 def test_a_branch_that_does_not_exist_is_an_error(root: Path) -> None:
     with pytest.raises(InputError, match="refs/heads/nowhere"):
         IntegrationBranch(Git(str(root)), "refs/heads/nowhere").head()
+
+
+def test_a_tested_commit_that_git_has_pruned_must_be_made_again(root: Path) -> None:
+    old = asked(root, "rev-parse", "main")
+    found = branch(root).move(old, "d" * 40)
+    assert (found.moving, found.why) == (Moving.STALE, "the merge commit of its batch is no longer in the repository")
+    assert branch(root).head() == old
