@@ -213,6 +213,20 @@ def test_bad_input_gets_a_clear_error(run: Call, words: tuple[str, ...], status:
     assert (found.status, said in found.err) == (status, True), found.err
 
 
+def test_the_history_is_listed_by_page(root: Path, run: Call) -> None:
+    for name in ("one", "two", "three"):
+        git(root, "branch", name, make(root, f"{name}-made", {f"{name}.txt": "fine\n"}))
+        run("queue", "remove", run("queue", "add", name, "--json").json["entries"][0]["id"])
+    assert "the queue is empty" in run("queue", "list").text
+    page = run("queue", "list", "--all", "--limit", "1", "--json").json
+    assert ([each["branch"] for each in page["entries"]], page["has_older"]) == (["three"], True)
+    third = page["entries"][0]["id"]
+    older = run("queue", "list", "--before", third, "--json").json
+    assert ([each["branch"] for each in older["entries"]], "has_older" in older) == (["one", "two"], False)
+    assert f"older ones: commonhold queue list --before {third}" in run("queue", "list", "--all", "--limit", "1").text
+    assert run("queue", "list", "--before", "e99").status == 3
+
+
 def test_watch_prints_what_changes(root: Path, run: Call) -> None:
     make(root, "one", ONE)
     run("queue", "add", "one")

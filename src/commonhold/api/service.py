@@ -487,13 +487,16 @@ class Service:
         return self._uses.entries.post(self.holder, onto, steps, fence, request_id)
 
     @Operation(command="queue list", route="GET /entries")
-    def entries(self, *ids: str, onto: str = "", all_states: bool = False) -> terms.EntryAnswer:
+    def entries(
+        self, *ids: str, onto: str = "", all_states: bool = False, limit: int = 200, before: str = ""
+    ) -> terms.EntryAnswer:
         """Return the entries of the merge queue that have not ended, or those with these ids, and the state of queues.
 
-        `onto`: only those that land on this branch. `all_states`: those that have landed or were returned, too. Raises
-        InputError `ENTRY_UNKNOWN`, `REVISION_UNKNOWN`.
+        `onto`: only those that land on this branch. `all_states`: those that have landed or were returned, too: the
+        newest `limit` entries (up to 1,000), or the newest that were added before the entry `before`; the answer
+        `has_older` ones or not. Raises InputError `ENTRY_UNKNOWN`, `REVISION_UNKNOWN`.
         """
-        return self._uses.entries.list(ids, onto, is_all=all_states)
+        return self._uses.entries.list(ids, onto, (before, limit) if all_states else None)
 
     @Operation(once=True, command="session start", route="POST /sessions", scope=Scope.ADMIN)
     def start_managed_session(

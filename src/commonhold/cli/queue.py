@@ -84,12 +84,17 @@ def _add(
 @command.command("list", cls=Command, examples=("commonhold queue list", "commonhold queue list --all --json"))
 @_onto
 @click.option("--all", "all_states", is_flag=True, help="Those that have landed or were returned, too.")
+@click.option("--limit", metavar="N", type=click.IntRange(1, 1000), default=200, show_default=True, help="With --all.")
+@click.option("--before", metavar="ENTRY", default="", help="With --all: those that were added before it.")
 @common
 @click.pass_obj
-def _list(given: Given, *, onto: str, all_states: bool) -> int:
-    """List the entries, oldest first; and for each branch the last landing, and the process that runs its queue."""
+def _list(given: Given, *, onto: str, all_states: bool, limit: int, before: str) -> int:
+    """List the entries, oldest first; and for each branch the last landing, and the process that runs its queue.
+
+    With --all: the newest N entries, in whatever state; --before shows older ones.
+    """
     with opened(given) as place:
-        found = place.hold.entries(onto=onto, all_states=all_states)
+        found = place.hold.entries(onto=onto, all_states=all_states or bool(before), limit=limit, before=before)
     answer(given, found, entry_shapes.answer, queue_words.listed)
     return DONE
 

@@ -31,6 +31,8 @@ def listed(found: EntryAnswer) -> Iterator[str]:
     """Yield the entries, a line each, and the state of each queue."""
     if not found.entries:
         yield "the queue is empty: `commonhold queue add BRANCH` adds a branch, `commonhold queue list --all` shows all"
+    if found.has_older:
+        yield f"older ones: commonhold queue list --before {shown(found.entries[0].record.id)}"
     yield from map(line, found.entries)
     yield from map(_queue, found.queues)
 

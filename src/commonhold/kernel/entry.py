@@ -54,6 +54,8 @@ ENTRY_TRANSITIONS: Final[Mapping[tuple[EntryState, EntryMove], EntryState]] = {
     (EntryState.QUEUED, EntryMove.REMOVE): EntryState.RETURNED,
     (EntryState.TESTING, EntryMove.REMOVE): EntryState.RETURNED,
 }
+UNLIMITED: Final = 2**62
+"""More than the number of any event."""
 FINAL: Final = frozenset({EntryState.LANDED, EntryState.RETURNED})
 
 
@@ -190,10 +192,24 @@ class EntryRecord:
         """Whether it has landed or was returned."""
         return self.state in FINAL
 
+    @property
+    def landed_at(self) -> float | None:
+        """The Unix time of its landing; None if it has not landed."""
+        return self.since if self.state is EntryState.LANDED else None
+
     def can(self, move: EntryMove) -> bool:
         """Whether the table has this transition from the present state, and no landing under way forbids it."""
         is_landing = self.is_approved and move in (EntryMove.UPDATE, EntryMove.REMOVE, EntryMove.REFUSE)
         return (self.state, move) in ENTRY_TRANSITIONS and not is_landing
+
+
+@dataclass(frozen=True, slots=True)
+class Landings:
+    """How many entries have landed on the ref `onto`, and the Unix time of the last landing (None: there is none)."""
+
+    onto: str
+    count: int
+    last_at: float | None
 
 
 def added_entry(event: EntryAdded, sequence: int, at: float) -> EntryRecord:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 if TYPE_CHECKING:
     from commonhold.kernel.clock import Now
     from commonhold.kernel.commands import Command
-    from commonhold.kernel.entry import EntryRecord
+    from commonhold.kernel.entry import EntryRecord, Landings
     from commonhold.kernel.events import Committed, Event, Recorded
     from commonhold.kernel.hash_chain import Link
     from commonhold.kernel.keys import Key, Spec
@@ -227,8 +227,15 @@ class TaskReader(LeaseReader, Protocol):
         """Return the items of a run, in the order of its plan."""
         ...
 
-    def entries(self) -> tuple[EntryRecord, ...]:
-        """Return all entries of the merge queue, in the order in which they were added."""
+    def entries(self, onto: str = "", *, before: int = ..., limit: int = ...) -> tuple[EntryRecord, ...]:
+        """Return the newest entries of the merge queue of a ref (empty: of all), in the order in which they were added.
+
+        At most `limit` of those that were added before the event `before`; without them, all.
+        """
+        ...
+
+    def landings(self, onto: str = "") -> tuple[Landings, ...]:
+        """Return the landings on each ref that entries name, in the order of their names; with `onto` on this one."""
         ...
 
     def entries_in_question(self, names: Sequence[str]) -> tuple[EntryRecord, ...]:

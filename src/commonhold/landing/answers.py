@@ -36,7 +36,8 @@ class QueueView:
 class EntryAnswer:
     """The answer to every call about entries; a refusal has a code and a reason, and the entry that it is about.
 
-    `unchanged`: the entry was in the queue with that commit. A list has the `queues` of its entries.
+    `unchanged`: the entry was in the queue with that commit. A list has the `queues` of its entries; `has_older`: there
+    are older entries than those listed.
     """
 
     outcome: Literal["added", "changed", "unchanged", "listed", "refused"]
@@ -45,3 +46,4 @@ class EntryAnswer:
     code: Refusal | None = None
     why: str = ""
     next: Next | None = None
+    has_older: bool = False

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from commonhold.kernel.answers import Next
-from commonhold.kernel.entry import Entry, EntryRecord, EntryState
+from commonhold.kernel.entry import UNLIMITED, Entry, EntryRecord, EntryState, Landings
 from commonhold.kernel.errors import Code, InputError, UsageError
 from commonhold.kernel.keys import canonical
 from commonhold.kernel.ports import Revisions, TaskReader
@@ -31,6 +31,7 @@ from commonhold.tasks.definition import MOST_PARTS
 from commonhold.workspace.place import WorktreeState
 
 MOST_PRIORITY: Final = 1_000_000
+MOST_LISTED: Final = 1000
 
 
 class Entries:
@@ -111,21 +112,38 @@ class Entries:
         command = PostEntries(holder, onto, fence, tuple(steps))
         return self._answer(self._run(command, request_id, command))
 
-    def list(self, ids: Sequence[str], onto: str, *, is_all: bool) -> EntryAnswer:
-        """Return entries, oldest first: those with an id, or all that are not final, or all; `onto`: of one branch.
+    def list(self, ids: Sequence[str], onto: str, page: tuple[str, int] | None) -> EntryAnswer:
+        """Return entries, oldest first: those with an id, or all that are not final, or a page of all.
 
-        Raises InputError `ENTRY_UNKNOWN`.
+        A page is the newest entries, at most so many, that were added before the entry with the given id (empty: of
+        all). `onto`: of one branch. Raises InputError `ENTRY_UNKNOWN`.
         """
         ref = self._git().branch_ref(onto) if onto else ""
+        has_older = False
         with self._queue.read() as reader:
-            every = [each for each in reader.entries() if not ref or each.entry.onto == ref]
-            queues = tuple(self._queue_view(reader, name, every) for name in _targets(every, ref))
-        known = {each.id: each for each in every}
-        for each in ids:
-            if each not in known:
-                raise unknown(each)
-        wanted = [known[each] for each in ids] if ids else [each for each in every if is_all or not each.is_final]
-        return EntryAnswer("listed", self._views(wanted), queues)
+            found = [each for each in reader.entries_in_question(ids) if ref in ("", each.entry.onto)]
+            live = [each for each in found if not each.is_final]
+            queues = tuple(self._queue_view(reader, each, live) for each in _landings(reader, ref))
+            if ids:
+                known = {each.id: each for each in found}
+                if missing := [each for each in ids if each not in known]:
+                    raise unknown(missing[0])
+                wanted = [known[each] for each in ids]
+            elif page is None:
+                wanted = live
+            else:
+                before, limit = page[0], max(1, min(page[1], MOST_LISTED))
+                listed = reader.entries(ref, before=self._number(reader, before), limit=limit + 1)
+                wanted, has_older = list(listed[-limit:]), len(listed) > limit
+        return EntryAnswer("listed", self._views(wanted), queues, has_older=has_older)
+
+    def _number(self, reader: TaskReader, entry_id: str) -> int:
+        if not entry_id:
+            return UNLIMITED
+        found = [each for each in reader.entries_in_question((entry_id,)) if each.id == entry_id]
+        if not found:
+            raise unknown(entry_id)
+        return found[0].number
 
     def _views(self, records: Sequence[EntryRecord]) -> tuple[EntryView, ...]:
         """Return the entries, and whether what has landed is still there: a person may have reset the branch."""
@@ -136,20 +154,18 @@ class Entries:
             missing |= {each.id for each in landed if reached.get(each.entry.commit) is False}
         return tuple(EntryView(each, each.id in missing) for each in records)
 
-    def _queue_view(self, reader: TaskReader, onto: str, records: Sequence[EntryRecord]) -> QueueView:
-        now, key = self._queue.now(), canonical(queue_key(onto))
+    def _queue_view(self, reader: TaskReader, landings: Landings, live: Sequence[EntryRecord]) -> QueueView:
+        now, key = self._queue.now(), canonical(queue_key(landings.onto))
         runner = next((each.holder for each in reader.leases() if each.is_live(now) and each.covering(key)), "")
-        own = [each for each in records if each.entry.onto == onto]
-        landed = [each.since for each in own if each.state is EntryState.LANDED]
-        waiting = [each.added_at for each in own if not each.is_final]
+        own = [each for each in live if each.entry.onto == landings.onto]
         return QueueView(
-            onto,
+            landings.onto,
             runner,
             sum(each.state is EntryState.QUEUED for each in own),
             sum(each.state is EntryState.TESTING for each in own),
-            len(landed),
-            max(landed, default=None),
-            min(waiting, default=None),
+            landings.count,
+            landings.last_at,
+            min((each.added_at for each in own), default=None),
         )
 
     def _run(self, command: EntryCommand, request_id: str | None, content: object) -> EntryOutcome:
@@ -170,5 +186,6 @@ class Entries:
                 return EntryAnswer("refused", entries, code=code, why=why, next=step)
 
 
-def _targets(records: Sequence[EntryRecord], ref: str) -> tuple[str, ...]:
-    return tuple(dict.fromkeys((*filter(None, (ref,)), *(each.entry.onto for each in records))))
+def _landings(reader: TaskReader, ref: str) -> tuple[Landings, ...]:
+    """Return those on each branch of the queue; on one that was named, even if nothing was ever added for it."""
+    return reader.landings(ref) or ((Landings(ref, 0, None),) if ref else ())

@@ -17,6 +17,7 @@ def answer(found: EntryAnswer) -> Json:
         "entries": [view(each) for each in found.entries],
         "queues": [queue(each) for each in found.queues],
         "next": shapes.next_call(found.next) if found.next else None,
+        "has_older": found.has_older,
     }
     return {name: part for name, part in parts.items() if name in ("outcome", "entries") or part}
 

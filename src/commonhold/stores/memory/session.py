@@ -5,7 +5,7 @@ from functools import partial
 from itertools import islice
 from typing import TypeVar
 
-from commonhold.kernel.entry import EntryAdded, EntryMoved, EntryRecord, added_entry, moved_entry
+from commonhold.kernel.entry import UNLIMITED, EntryAdded, EntryMoved, EntryRecord, Landings, added_entry, moved_entry
 from commonhold.kernel.events import Committed, DebtWaived, Event, Recorded, lease_id_of
 from commonhold.kernel.hash_chain import Link
 from commonhold.kernel.managed_session import (
@@ -192,9 +192,17 @@ class MemorySession(Indexed):
         """The items of a run."""
         return tuple(each for each in self._run_items.values() if each.run_id == run_id)
 
-    def entries(self) -> tuple[EntryRecord, ...]:
-        """All entries of the merge queue."""
-        return tuple(self._entries.values())
+    def entries(self, onto: str = "", *, before: int = UNLIMITED, limit: int = UNLIMITED) -> tuple[EntryRecord, ...]:
+        """The newest entries of the merge queue before an event, oldest first."""
+        found = [each for each in self._entries.values() if each.number < before and onto in ("", each.entry.onto)]
+        return tuple(found[max(0, len(found) - limit) :])
+
+    def landings(self, onto: str = "") -> tuple[Landings, ...]:
+        """The number and the last of the landings on each branch."""
+        listed: dict[str, list[float]] = {}
+        for each in self.entries(onto):
+            listed.setdefault(each.entry.onto, []).extend([] if each.landed_at is None else [each.landed_at])
+        return tuple(Landings(name, len(at), max(at, default=None)) for name, at in sorted(listed.items()))
 
     def entries_in_question(self, names: Sequence[str]) -> tuple[EntryRecord, ...]:
         """The entries that are not final, and those with these ids or commits."""

@@ -17,6 +17,7 @@ MIGRATIONS: Final = (
     "runs.sql",
     "entries.sql",
     "managed_sessions.sql",
+    "landings.sql",
 )
 FIRST_SERVER: Final = 13_00_00
 ENCODING: Final = "UTF8"

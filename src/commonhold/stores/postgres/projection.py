@@ -246,6 +246,7 @@ class Projection:
 
     def _set_entry(self, record: EntryRecord) -> None:
         found_by: dict[str, Value] = {"id": record.id, "number": record.number, "revision": record.entry.commit}
+        found_by |= {"onto": record.entry.onto, "landed_at": record.landed_at}
         self._tell("set_entry", is_final=int(record.is_final), body=_text(record), **found_by)
 
     def _on_session_queued(self, event: SessionQueued, recorded: Recorded) -> None:

@@ -253,9 +253,16 @@ VALUES (%(namespace)s, %(run)s, %(task)s, %(number)s, %(place)s, %(body)s);
 UPDATE commonhold.run_items SET body = %(body)s
 WHERE namespace = %(namespace)s AND run = %(run)s AND task = %(task)s;
 
--- name: all_entries
--- Every entry of the merge queue, in the order in which they were added.
-SELECT body FROM commonhold.entries WHERE namespace = %(namespace)s ORDER BY number;
+-- name: entries_before
+-- The newest entries of a branch (or of all: '') that were added before an event, the newest first.
+SELECT body FROM commonhold.entries
+WHERE namespace = %(namespace)s AND (onto = %(onto)s OR %(onto)s = '') AND number < %(before)s
+ORDER BY number DESC LIMIT %(limit)s;
+
+-- name: landings
+-- For each branch, or for one: how many entries have landed on it, and the time of the last landing.
+SELECT onto, count(landed_at), max(landed_at) FROM commonhold.entries
+WHERE namespace = %(namespace)s AND (onto = %(onto)s OR %(onto)s = '') GROUP BY onto ORDER BY onto;
 
 -- name: entries_in_question
 -- Entries that are not final, and those whose id or commit is in a list.
@@ -270,10 +277,13 @@ SELECT body FROM commonhold.entries WHERE namespace = %(namespace)s AND id = %(i
 
 -- name: set_entry
 -- Add an entry, or give it a new state.
-INSERT INTO commonhold.entries (namespace, id, number, is_final, revision, body)
-VALUES (%(namespace)s, %(id)s, %(number)s, %(is_final)s = 1, %(revision)s, %(body)s)
+INSERT INTO commonhold.entries (namespace, id, number, is_final, revision, onto, landed_at, body)
+VALUES (
+    %(namespace)s, %(id)s, %(number)s, %(is_final)s = 1, %(revision)s, %(onto)s, %(landed_at)s::double precision,
+    %(body)s
+)
 ON CONFLICT (namespace, id) DO UPDATE
-SET is_final = excluded.is_final, revision = excluded.revision, body = excluded.body;
+SET is_final = excluded.is_final, revision = excluded.revision, landed_at = excluded.landed_at, body = excluded.body;
 
 -- name: all_managed_sessions
 -- Every managed session, in the order in which they were started.

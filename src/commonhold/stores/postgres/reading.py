@@ -5,7 +5,7 @@ from typing import Any, TypeVar
 
 from commonhold.kernel.clock import Now
 from commonhold.kernel.commands import Command
-from commonhold.kernel.entry import EntryRecord
+from commonhold.kernel.entry import UNLIMITED, EntryRecord, Landings
 from commonhold.kernel.events import Recorded
 from commonhold.kernel.hash_chain import Link
 from commonhold.kernel.keys import Key
@@ -137,9 +137,13 @@ class PostgresReader:
         """The items of a run."""
         return _bodies(self._rows("run_items", run=run_id), ItemRecord)
 
-    def entries(self) -> tuple[EntryRecord, ...]:
-        """All entries of the merge queue."""
-        return _bodies(self._rows("all_entries"), EntryRecord)
+    def entries(self, onto: str = "", *, before: int = UNLIMITED, limit: int = UNLIMITED) -> tuple[EntryRecord, ...]:
+        """The newest entries of the merge queue before an event, oldest first."""
+        return _bodies(self._rows("entries_before", onto=onto, before=before, limit=limit), EntryRecord)[::-1]
+
+    def landings(self, onto: str = "") -> tuple[Landings, ...]:
+        """The number and the last of the landings on each branch."""
+        return tuple(Landings(str(name), int(count), at) for name, count, at in self._rows("landings", onto=onto))
 
     def entries_in_question(self, names: Sequence[str]) -> tuple[EntryRecord, ...]:
         """The entries that are not final, and those with these ids or commits."""

@@ -36,6 +36,7 @@ MIGRATIONS: Final[tuple[str, ...]] = tuple(
         "runs.sql",
         "entries.sql",
         "managed_sessions.sql",
+        "landings.sql",
     )
 )
 

@@ -352,15 +352,24 @@ INSERT INTO run_items (run, task, number, place, body) VALUES (?, ?, ?, ?, ?);
 -- Give an item a new state.
 UPDATE run_items SET body = ? WHERE run = ? AND task = ?;
 
--- name: all_entries
--- Every entry of the merge queue, in the order in which they were added.
-SELECT body FROM entries ORDER BY number;
+-- name: entries_before
+-- The newest entries of a branch (or of all: '', given twice) that were added before an event, the newest first.
+SELECT body FROM entries WHERE (onto = ? OR ? = '') AND number < ? ORDER BY number DESC LIMIT ?;
+
+-- name: landings
+-- For each branch from one name to another: how many entries have landed on it, and the time of the last landing.
+SELECT onto, count(landed_at), max(landed_at) FROM entries WHERE onto BETWEEN ? AND ? GROUP BY onto;
 
 -- name: entries_in_question
 -- Entries that are not final, and those whose id or commit is in a JSON list (given twice).
+-- Without the sign before `number`, SQLite would walk through all entries in that order.
 SELECT body FROM entries
-WHERE is_final = 0 OR id IN (SELECT value FROM json_each(?)) OR revision IN (SELECT value FROM json_each(?))
-ORDER BY number;
+WHERE id IN (
+    SELECT id FROM entries WHERE is_final = 0
+    UNION SELECT value FROM json_each(?)
+    UNION SELECT id FROM entries WHERE revision IN (SELECT value FROM json_each(?))
+)
+ORDER BY +number;
 
 -- name: entry_by_id
 -- One entry.
@@ -368,7 +377,7 @@ SELECT body FROM entries WHERE id = ?;
 
 -- name: set_entry
 -- Add an entry, or give it a new state.
-INSERT OR REPLACE INTO entries (id, number, is_final, revision, body) VALUES (?, ?, ?, ?, ?);
+INSERT OR REPLACE INTO entries (id, number, is_final, revision, onto, landed_at, body) VALUES (?, ?, ?, ?, ?, ?, ?);
 
 -- name: all_managed_sessions
 -- Every managed session, in the order in which they were started.

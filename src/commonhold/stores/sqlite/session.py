@@ -10,7 +10,7 @@ import apsw
 
 from commonhold.kernel.clock import Now
 from commonhold.kernel.commands import Command, RecordPartialWork, Review
-from commonhold.kernel.entry import EntryAdded, EntryMoved, EntryRecord, added_entry, moved_entry
+from commonhold.kernel.entry import UNLIMITED, EntryAdded, EntryMoved, EntryRecord, Landings, added_entry, moved_entry
 from commonhold.kernel.events import (
     Committed,
     DebtWaived,
@@ -256,9 +256,13 @@ class SqliteSession:
         """The items of a run."""
         return self._bodies("run_items", ItemRecord, run_id)
 
-    def entries(self) -> tuple[EntryRecord, ...]:
-        """All entries of the merge queue."""
-        return self._bodies("all_entries", EntryRecord)
+    def entries(self, onto: str = "", *, before: int = UNLIMITED, limit: int = UNLIMITED) -> tuple[EntryRecord, ...]:
+        """The newest entries of the merge queue before an event, oldest first."""
+        return self._bodies("entries_before", EntryRecord, onto, onto, before, limit)[::-1]
+
+    def landings(self, onto: str = "") -> tuple[Landings, ...]:
+        """The number and the last of the landings on each branch."""
+        return tuple(Landings(*row) for row in self._rows("landings", onto, onto or _LAST))
 
     def entries_in_question(self, names: Sequence[str]) -> tuple[EntryRecord, ...]:
         """The entries that are not final, and those with these ids or commits."""
@@ -640,8 +644,8 @@ def _on_entry_moved(session: SqliteSession, event: EntryMoved, recorded: Recorde
 
 
 def _entry(record: EntryRecord) -> Statement:
-    found_by = (record.id, record.number, int(record.is_final), record.entry.commit)
-    return "set_entry", (*found_by, codec.encode(record).decode())
+    found_by = (record.id, record.number, int(record.is_final), record.entry.commit, record.entry.onto)
+    return "set_entry", (*found_by, record.landed_at, codec.encode(record).decode())
 
 
 def _on_session_queued(_: SqliteSession, event: SessionQueued, recorded: Recorded, *__: object) -> Iterable[Statement]:

@@ -18,6 +18,7 @@ from commonhold.kernel.entry import (
     EntryRecord,
     EntryState,
     Fault,
+    Landings,
     RepairConflict,
     RepairPacket,
 )
@@ -138,6 +139,22 @@ class EntryConformance:
             assert reader.entries_in_question((record.id,)) == (landed,)
             assert reader.entries_in_question(("a-1",)) == (landed,)
         assert (landed.state, landed.built) == (EntryState.LANDED, "m1")
+
+    def test_a_page_of_the_history_and_the_landings_are_those_of_one_branch(self, rig: EntryRig) -> None:
+        runner = Runner(rig, "runner")
+        added = [self.add(rig, name) for name in "abcd"]
+        elsewhere = expect(
+            EntriesChanged, rig.entries().execute(AddEntry("agent", Entry("", "e", "e-1", "refs/heads/release")))
+        ).records[0]
+        landed = runner.post(*(step(each, EntryMove.LAND, built="m1") for each in added[:2]))
+        with rig.entries().read() as reader:
+            assert reader.entries() == (*landed, *added[2:], elsewhere)
+            assert reader.entries(MAIN, limit=2) == tuple(added[2:])
+            assert reader.entries(MAIN, before=added[2].number, limit=1) == (landed[1],)
+            assert reader.entries(before=added[0].number) == ()
+            assert reader.landings() == (Landings(MAIN, 2, landed[1].since), Landings("refs/heads/release", 0, None))
+            assert reader.landings(MAIN) == reader.landings()[:1]
+            assert reader.landings("refs/heads/nowhere") == ()
 
     def test_a_newer_commit_takes_the_entry_out_of_its_batch(self, rig: EntryRig) -> None:
         record, runner = self.add(rig, "a"), Runner(rig, "runner")

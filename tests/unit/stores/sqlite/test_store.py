@@ -20,6 +20,7 @@ from tests.patience import PATIENCE_SECONDS
 from commonhold.kernel.answers import LeaseAnswer
 from commonhold.kernel.clock import Deadline, Now
 from commonhold.kernel.commands import Heartbeat
+from commonhold.kernel.entry import Entry, EntryRecord, EntryState, Landings
 from commonhold.kernel.errors import Code, StoreError
 from commonhold.kernel.events import CommitRefused, Committed, Event, LeaseGranted
 from commonhold.kernel.keys import canonical
@@ -28,10 +29,12 @@ from commonhold.kernel.modes import Mode
 from commonhold.kernel.ports import StoredAnswer, Write
 from commonhold.kernel.read_set import Sighting
 from commonhold.kernel.refusals import Refusal
+from commonhold.stores import codec
 from commonhold.stores.sqlite import connect
 from commonhold.stores.sqlite.connect import APPLICATION_ID, MIGRATIONS
 from commonhold.stores.sqlite.faults import translate
 from commonhold.stores.sqlite.mirror import MirroredStore
+from commonhold.stores.sqlite.session import SQL
 from commonhold.stores.sqlite.statements import load
 from commonhold.stores.sqlite.store import SqliteStore
 
@@ -227,6 +230,31 @@ def test_a_state_from_before_read_sets_gets_them_and_keeps_its_log(folder: Path)
         assert [each.hash for each in reader.links()] == [None]
         assert reader.sightings("two", "/w", ["file:a.py"]) == (seen,)
         assert (reader.content("aa11"), reader.overtaken("two", "/w")) == (b"old", ())
+
+
+def test_entries_of_an_older_state_get_their_branch_and_landing(folder: Path) -> None:
+    old = SqliteStore(
+        str(folder),
+        migrations=MIGRATIONS[: next(at for at, each in enumerate(MIGRATIONS) if "ADD COLUMN landed_at" in each)],
+    )
+    landed = EntryRecord(Entry("e1", "a", "c1", "refs/heads/main"), 1, 3, "one", 1.0, 7.5, EntryState.LANDED)
+    queued = EntryRecord(Entry("e2", "b", "c2", "refs/heads/main"), 2, 2, "one", 1.0, 1.0)
+    with old.write() as writer:
+        for each in (landed, queued):
+            row = (each.id, each.number, int(each.is_final), each.entry.commit, codec.encode(each).decode())
+            writer._execute("INSERT INTO entries (id, number, is_final, revision, body) VALUES (?, ?, ?, ?, ?)", row)
+    old.close()
+    with SqliteStore(str(folder)).read() as reader:
+        assert reader.entries("refs/heads/main") == (landed, queued)
+        assert reader.landings() == (Landings("refs/heads/main", 1, 7.5),)
+
+
+def test_the_entries_that_wait_are_found_without_a_walk_through_all(store: SqliteStore) -> None:
+    with store.read() as reader:
+        plan = reader._connection.execute(f"EXPLAIN QUERY PLAN {SQL['entries_in_question']}", ("[]", "[]")).fetchall()
+    steps = [str(row[3]) for row in plan if "entries" in str(row[3])]
+    assert len(steps) == 3
+    assert [each for each in steps if each.startswith("SCAN") and "entries_waiting" not in each] == []
 
 
 def test_a_migration_that_fails_changes_nothing(store: SqliteStore, folder: Path) -> None:
