@@ -5,8 +5,9 @@ from pathlib import Path
 from typing import Final
 
 import pytest
+from tests.e2e.branches import asked
 from tests.e2e.browser import Page, browser
-from tests.e2e.cli_driver import make_repository
+from tests.e2e.cli_driver import git, make_repository
 from tests.e2e.served import Server, served
 
 from commonhold import Task
@@ -24,6 +25,7 @@ PAGES: Final = {
     "run": "Held now",
     "map": "filter",
     "queue": "Who waits for whom",
+    "landing": "Why it waits",
     "inbox": "decision",
     "archive": "Search by words",
     "file/a.py": "def one",
@@ -53,6 +55,9 @@ def work(server: Server) -> None:
         claim = ben.claim_task("t")
         assert claim.lease
         ben.change_task("t", TaskAction.FAIL, fence=claim.lease.fence, note=HOSTILE)
+        made = asked(server.root, "commit-tree", "-p", "HEAD", "-m", HOSTILE, "HEAD^{tree}")
+        git(server.root, "branch", "hostile", made)
+        ann.enqueue("hostile", session="<img>", checks=(HOSTILE,))
         time.sleep(1.1)
         ann.sweep()
     with server.connect("ann", Scope.ADMIN) as admin:
@@ -107,6 +112,20 @@ def decide(page: Page, server: Server) -> None:
     assert not (server.root / "made.py").exists()
 
 
+def land(page: Page, server: Server) -> None:
+    """Remove an entry of the merge queue with a reason, and add it again."""
+    page.run("location.hash = '#/landing'")
+    page.until("document.querySelector('main input')")
+    page.run("document.querySelector('main input').value = 'not <b>yet</b>'")
+    press(page, "hostile", "Remove")
+    press(page, "hostile", "Try it again")
+    page.until("document.querySelector('main').innerText.includes('Why it waits')")
+    with server.connect("ann") as ann:
+        first, second = (each.record for each in ann.entries(all_states=True).entries)
+    assert (first.state, first.note) == ("returned", "not <b>yet</b>")
+    assert (second.state, second.entry.commit, second.entry.checks) == ("queued", first.entry.commit, (HOSTILE,))
+
+
 def test_every_page_shows_the_state_and_runs_nothing_that_agents_wrote(tmp_path: Path) -> None:
     root = make_repository(tmp_path / "work")
     for path in ("b.py", "c.py", "lost.py"):
@@ -122,6 +141,7 @@ def test_every_page_shows_the_state_and_runs_nothing_that_agents_wrote(tmp_path:
             visit(page)
             search(page)
             decide(page, server)
+            land(page, server)
             with server.connect("ann") as ann:
                 page.run("location.hash = '#/now'")
                 ann.acquire("x:live", task="seen at once")

@@ -153,6 +153,7 @@ def test_a_checkout_in_the_way_holds_the_landing_up_and_is_left_alone(root: Path
     assert held.status == 1
     assert "a.py would be overwritten: commit or stash it there" in held.err
     assert (root / "a.py").read_text(encoding="utf-8") == "mine\n"
+    assert "would be overwritten: commit or stash it there; no process runs the queue" in run("queue", "list").text
     refused = run("queue", "remove", run("queue", "list", "--json").json["entries"][0]["id"])
     assert (refused.status, "its batch has passed" in refused.text) == (1, True)
     git(root, "checkout", "--quiet", "a.py")

@@ -59,14 +59,14 @@ def _facts(view: EntryView) -> Iterator[str]:
     record = view.record
     if record.state is EntryState.TESTING:
         yield f"in batch {record.batch}"
-    elif record.suspected_in and not record.is_final:
+    elif record.suspected_in and not record.is_final and not view.why:
         yield f"suspected since batch {record.suspected_in}"
     if record.state is EntryState.LANDED:
         yield f"as {record.built[:12]}"
     if view.is_missing:
         yield "no longer part of the branch, which was reset"
-    elif record.note:
-        yield record.note
+    elif why := view.why or record.note:
+        yield why
 
 
 def _queue(found: QueueView) -> str:

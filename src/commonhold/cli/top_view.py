@@ -12,7 +12,9 @@ from rich.table import Table
 from rich.text import Text
 
 from commonhold.cli.output import is_terminal, shown
+from commonhold.kernel.entry import EntryState
 from commonhold.kernel.texts import duration, listed, short_name, short_names
+from commonhold.landing.answers import EntryView
 from commonhold.views.overview import AgentRow, AgentState, Overview
 
 _STYLES: Final = {
@@ -49,7 +51,7 @@ def shown_live(look: Callable[[], Overview], wait: Callable[[], None]) -> None:
 
 
 def drawn(found: Overview) -> RenderableType:
-    """Return the tables: what needs a person first, then agents, then conflicts."""
+    """Return the tables: what needs a person first, then agents, the merge queue, and conflicts."""
     return _Tables(found)
 
 
@@ -80,6 +82,14 @@ def _parts(found: Overview, *, is_narrow: bool) -> Iterator[RenderableType]:
         yield agents
     else:
         yield Text("no agent is at work; run `commonhold install`, then start your agent here", "dim")
+    if found.entries:
+        columns = ("landing", "change") if is_narrow else ("landing", "state", "for", "change", "why it waits")
+        landing = _table(*columns)
+        for view in found.entries:
+            cells = branch, state, age, title, why = _entry(view, found)
+            narrow = _stacked(branch, Text.assemble(state, f" for {age}")), _stacked(title, why)
+            landing.add_row(*(narrow if is_narrow else cells))
+        yield landing
     if found.incidents:
         conflicts = _table(*("conflict", "what happened", "code")[: 2 if is_narrow else 3])
         for each in found.incidents[:_MOST_CONFLICTS]:
@@ -94,6 +104,8 @@ def _figures(found: Overview) -> Text:
     for state, count in counts.items():
         text.append(f"   {count} {state}", _STYLES[state] if count else "dim")
     text.append(f"   {len(found.needs)} for you", "bold red" if found.needs else "dim")
+    if found.entries:
+        text.append(f"   {sum(each.queued + each.testing for each in found.landing)} to land", "cyan")
     if found.landed_at is not None:
         text.append(f"   last landing {duration(found.at - found.landed_at)} ago", "dim")
     return text
@@ -130,6 +142,13 @@ def _in_two(cells: Sequence[Text | str]) -> tuple[Group, Group]:
 
 def _stacked(*cells: Text | str) -> Group:
     return Group(*(Text(str(each)) if isinstance(each, str) else each for each in cells if each))
+
+
+def _entry(view: EntryView, found: Overview) -> tuple[Text, Text, str, Text, Text]:
+    record = view.record
+    state = Text(record.state, "green" if record.state is EntryState.TESTING else "yellow")
+    age = duration(found.at - record.since)
+    return Text(shown(record.entry.branch), "bold"), state, age, Text(shown(record.entry.title)), Text(shown(view.why))
 
 
 def _keys(keys: Iterable[str]) -> str:

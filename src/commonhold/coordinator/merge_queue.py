@@ -272,6 +272,8 @@ class QueueRunner:
         move = self._branch.move(records[0].base, records[-1].tip)
         self.held = move.why
         if move.moving is Moving.BLOCKED:
+            if unsaid := [_step(each, EntryMove.APPROVE, move.why) for each in records if each.note != move.why]:
+                self._queue.post(*unsaid)
             return Turn.HELD
         if move.moving is Moving.STALE:
             self._requeue(records, move.why or "the branch was moved while it was tested")

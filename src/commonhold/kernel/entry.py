@@ -26,8 +26,9 @@ class EntryState(StrEnum):
 class EntryMove(StrEnum):
     """The transitions, each named for its cause.
 
-    UPDATE replaces the commit, after a newer push. APPROVE records that the checks of its batch have passed: from then
-    on it cannot be removed. REQUEUE takes it out of a batch, or marks it as suspected or held, or no longer.
+    UPDATE replaces the commit, after a newer push. APPROVE records that the checks of its batch have passed, and in its
+    note what keeps the branch from moving: from then on it cannot be removed. REQUEUE takes it out of a batch, or marks
+    it as suspected or held, or no longer.
     """
 
     UPDATE = "update"

@@ -10,10 +10,14 @@ from commonhold.kernel.refusals import Refusal
 
 @dataclass(frozen=True, slots=True)
 class EntryView:
-    """An entry. `is_missing`: it has landed, and its commit is no longer part of the branch: a person has reset it."""
+    """An entry. `is_missing`: it has landed, and its commit is no longer part of the branch: a person has reset it.
+
+    In a list, `why` says why it has not landed yet.
+    """
 
     record: EntryRecord
     is_missing: bool = False
+    why: str = ""
 
 
 @dataclass(frozen=True, slots=True)

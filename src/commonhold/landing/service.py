@@ -1,17 +1,17 @@
 """The merge queue of one repository, for one session: the use cases of those who add entries, and of its runner."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
 from commonhold.kernel.answers import Next
 from commonhold.kernel.entry import UNLIMITED, Entry, EntryRecord, EntryState, Landings
 from commonhold.kernel.errors import Code, InputError, UsageError
-from commonhold.kernel.keys import canonical
 from commonhold.kernel.ports import Revisions, TaskReader
 from commonhold.kernel.refusals import Refusal
 from commonhold.kernel.task import Task
 from commonhold.kernel.texts import MAX_TEXT_LENGTH, check_line
-from commonhold.landing.answers import EntryAnswer, EntryView, QueueView
+from commonhold.landing.answers import EntryAnswer, EntryView
 from commonhold.landing.commands import (
     AddEntry,
     EntriesChanged,
@@ -23,8 +23,9 @@ from commonhold.landing.commands import (
     PostEntries,
     RemoveEntry,
 )
-from commonhold.landing.decide import queue_key, unknown
+from commonhold.landing.decide import unknown
 from commonhold.landing.queue import EntryQueue
+from commonhold.landing.queue_state import queue_states, why_waiting
 from commonhold.leases.idempotency import IdentifiedRequest, once
 from commonhold.leases.registry import task_storage
 from commonhold.tasks.definition import MOST_PARTS
@@ -123,7 +124,7 @@ class Entries:
         with self._queue.read() as reader:
             found = [each for each in reader.entries_in_question(ids) if ref in ("", each.entry.onto)]
             live = [each for each in found if not each.is_final]
-            queues = tuple(self._queue_view(reader, each, live) for each in _landings(reader, ref))
+            queues = queue_states(_landings(reader, ref), live, reader.leases(), self._queue.now())
             if ids:
                 known = {each.id: each for each in found}
                 if missing := [each for each in ids if each not in known]:
@@ -135,7 +136,12 @@ class Entries:
                 before, limit = page[0], max(1, min(page[1], MOST_LISTED))
                 listed = reader.entries(ref, before=self._number(reader, before), limit=limit + 1)
                 wanted, has_older = list(listed[-limit:]), len(listed) > limit
-        return EntryAnswer("listed", self._views(wanted), queues, has_older=has_older)
+        by_ref = {each.onto: each for each in queues}
+        views = tuple(
+            replace(each, why=why_waiting(each.record, live, by_ref[each.record.entry.onto]))
+            for each in self._views(wanted)
+        )
+        return EntryAnswer("listed", views, queues, has_older=has_older)
 
     def _number(self, reader: TaskReader, entry_id: str) -> int:
         if not entry_id:
@@ -153,20 +159,6 @@ class Entries:
             reached = self._revisions.reached(onto, [each.entry.commit for each in landed]) if self._revisions else {}
             missing |= {each.id for each in landed if reached.get(each.entry.commit) is False}
         return tuple(EntryView(each, each.id in missing) for each in records)
-
-    def _queue_view(self, reader: TaskReader, landings: Landings, live: Sequence[EntryRecord]) -> QueueView:
-        now, key = self._queue.now(), canonical(queue_key(landings.onto))
-        runner = next((each.holder for each in reader.leases() if each.is_live(now) and each.covering(key)), "")
-        own = [each for each in live if each.entry.onto == landings.onto]
-        return QueueView(
-            landings.onto,
-            runner,
-            sum(each.state is EntryState.QUEUED for each in own),
-            sum(each.state is EntryState.TESTING for each in own),
-            landings.count,
-            landings.last_at,
-            min((each.added_at for each in own), default=None),
-        )
 
     def _run(self, command: EntryCommand, request_id: str | None, content: object) -> EntryOutcome:
         return self._queue.execute(command, once(IdentifiedRequest(command.holder, request_id, content)))

@@ -5,7 +5,8 @@ from collections.abc import Iterator, Sequence
 from commonhold.commits.queries import Queries
 from commonhold.kernel.events import Recorded
 from commonhold.kernel.ports import LeaseView
-from commonhold.views.overview import Overview, overview
+from commonhold.leases.registry import task_storage
+from commonhold.views.overview import Overview, Work, overview
 from commonhold.views.timeline import MOST_EVENTS, Timeline, timeline
 from commonhold.workspace.place import WorktreeState
 
@@ -23,9 +24,10 @@ class Views:
 
     def overview(self) -> Overview:
         """Return the present moment."""
-        with self._place.store.read() as reader:
-            tasks, runs = reader.tasks(), reader.runs()
-        return overview(self._queries.status(), tasks, runs, self._newest(_EXAMINED), self._place.clock.now())
+        tables, _ = task_storage(self._place)
+        with tables.read() as reader:
+            work = Work(reader.tasks(), reader.runs(), reader.entries_in_question(()), reader.landings())
+        return overview(self._queries.status(), work, self._newest(_EXAMINED), self._place.clock.now())
 
     def timeline(self, limit: int) -> Timeline:
         """Return the newest `limit` events of each log as a timeline."""

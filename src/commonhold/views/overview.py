@@ -11,6 +11,7 @@ from commonhold.history.ledger import Ledger
 from commonhold.history.reasons import code_of
 from commonhold.history.wording import named, sentence
 from commonhold.kernel.clock import Now
+from commonhold.kernel.entry import EntryRecord, Landings
 from commonhold.kernel.events import (
     KIND_OF,
     CommitRefused,
@@ -31,12 +32,15 @@ from commonhold.kernel.presence import Presence
 from commonhold.kernel.run import RunRecord, RunState
 from commonhold.kernel.task import TaskRecord, TaskState
 from commonhold.kernel.write_slots import is_for_slots, shown_key
+from commonhold.landing.answers import EntryView, QueueView
+from commonhold.landing.queue_state import queue_states, why_waiting
 
 SILENT_SECONDS: Final = 300.0
 """An agent that shows no sign of life for so long, and has not finished its turn, counts as silent."""
 RECENT_SECONDS: Final = 900.0
 """Commits so recent count when sessions that change the same file are looked for."""
 MOST_INCIDENTS: Final = 50
+MOST_ENTRIES: Final = 20
 Subject = Literal["partial_work", "debt", "task_failed", "task_stranded", "run_failed", "commit_refused"]
 
 
@@ -143,7 +147,8 @@ class Meeting:
 class Overview:
     """The present moment. `at` is the server's Unix time, `newest` the number of the newest event.
 
-    `landed_at` is the time at which a task landed last. Two are equal if only time has passed between them.
+    `landed_at` is the time at which a task or an entry of the merge queue landed last; `landing` are the queues, and
+    `entries` the oldest entries that have not ended. Two are equal if only time has passed between them.
     """
 
     root: str
@@ -156,15 +161,33 @@ class Overview:
     meetings: tuple[Meeting, ...] = ()
     tasks: Mapping[str, int] | None = None
     landed_at: float | None = None
+    landing: tuple[QueueView, ...] = ()
+    entries: tuple[EntryView, ...] = ()
 
 
-def overview(
-    status: Status, tasks: Sequence[TaskRecord], runs: Sequence[RunRecord], events: Sequence[Recorded], now: Now
-) -> Overview:
+@dataclass(frozen=True, slots=True)
+class Work:
+    """The tasks and runs of a store, the entries of its merge queue that have not ended, and the landings."""
+
+    tasks: Sequence[TaskRecord] = ()
+    runs: Sequence[RunRecord] = ()
+    entries: Sequence[EntryRecord] = ()
+    landings: Sequence[Landings] = ()
+
+
+def overview(status: Status, work: Work, events: Sequence[Recorded], now: Now) -> Overview:
     """Return the overview of a state; `events` are the newest ones, in order."""
+    tasks = work.tasks
     queue = tuple(_wait(each, status, now) for each in status.waiters)
     counts = {state.value: sum(each.state is state for each in tasks) for state in TaskState}
     landed = [each.since for each in tasks if each.state is TaskState.LANDED]
+    landed += [each.last_at for each in work.landings if each.last_at is not None]
+    queues = queue_states(work.landings, work.entries, status.leases, now)
+    by_ref = {each.onto: each for each in queues}
+    entries = tuple(
+        EntryView(each, why=why_waiting(each, work.entries, by_ref[each.entry.onto]))
+        for each in work.entries[:MOST_ENTRIES]
+    )
     agents = tuple(_agents(status, tasks, queue, now))
     busy = {each.holder for each in agents if each.state is not AgentState.FINISHED}
     return Overview(
@@ -173,11 +196,13 @@ def overview(
         events[-1].sequence if events else 0,
         agents,
         queue,
-        (*_works(status, busy), *_ended(tasks, runs), *_given_up(events, busy)),
+        (*_works(status, busy), *_ended(tasks, work.runs), *_given_up(events, busy)),
         tuple(islice(_incidents(events), MOST_INCIDENTS)),
         tuple(_meetings(status, events, now)),
         counts if tasks else None,
         max(landed, default=None),
+        queues,
+        entries,
     )
 
 

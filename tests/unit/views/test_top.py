@@ -8,6 +8,8 @@ from tests.unit.history.shop import Shop
 from commonhold.cli import top_view
 from commonhold.cli.top import _changed
 from commonhold.cli.top_view import lines
+from commonhold.kernel.entry import Entry, EntryRecord
+from commonhold.landing.answers import EntryView, QueueView
 from commonhold.views.overview import Overview
 
 
@@ -55,6 +57,16 @@ def test_a_narrow_terminal_shows_the_same_without_breaking_words(
     assert max(map(len, found)) <= width
     for words in ("claude:26baef9a", "a discount [in percent]", "holds src/billing.py", "waits for src/billing.py"):
         assert any(words in line for line in found), found
+
+
+def test_the_merge_queue_is_shown_with_the_reason_of_each_wait() -> None:
+    entry = Entry("e1", "discounts", "c1", "refs/heads/main", "a discount in \x1b[31m percent")
+    view = EntryView(EntryRecord(entry, 1, 1, "ann", 5.0, 5.0), why="2 ahead of it")
+    queue = QueueView("refs/heads/main", "queue-1", 3, 1, 0)
+    text = "\n".join(lines(Overview("/a/shop", 65.0, 1, landing=(queue,), entries=(view,))))
+    for words in ("4 to land", "discounts", "queued", "60 s", "2 ahead of it"):
+        assert words in text, text
+    assert "\x1b" not in text
 
 
 def test_no_control_character_of_an_agent_reaches_the_terminal(shop: Shop) -> None:

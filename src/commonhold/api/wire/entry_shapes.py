@@ -23,8 +23,8 @@ def answer(found: EntryAnswer) -> Json:
 
 
 def view(found: EntryView) -> Json:
-    """Return an entry; `missing` is true if it has landed and the branch was reset since."""
-    return {**entry(found.record), "missing": found.is_missing}
+    """Return an entry; `missing` is true if it has landed and the branch was reset since, `waits` says why it waits."""
+    return {**entry(found.record), "missing": found.is_missing, "waits": found.why or None}
 
 
 def entry(record: EntryRecord) -> Json:

@@ -5,6 +5,7 @@ import { Refused, follow, get, isSignedIn, signIn, signOut } from "./server.js";
 import * as archive from "./archive.js";
 import * as file from "./file.js";
 import * as inbox from "./inbox.js";
+import * as landing from "./landing.js";
 import * as map from "./map.js";
 import * as now from "./now.js";
 import * as queue from "./queue.js";
@@ -13,8 +14,11 @@ import * as sessions from "./sessions.js";
 import * as tasks from "./tasks.js";
 
 /** Each page has `load(argument)`, the data, and `draw(data, context)`, the nodes; `rest` is the pause between loads. */
-const pages = { now, tasks, sessions, run, map, queue, inbox, archive, file };
-const menu = { now: "Now", tasks: "Tasks", sessions: "Sessions", run: "Run", map: "Map", queue: "Queue", inbox: "Inbox", archive: "Archive" };
+const pages = { now, tasks, sessions, run, map, queue, landing, inbox, archive, file };
+const menu = {
+  now: "Now", tasks: "Tasks", sessions: "Sessions", run: "Run", map: "Map",
+  queue: "Queue", landing: "Landing", inbox: "Inbox", archive: "Archive",
+};
 const main = document.querySelector("main");
 const nav = document.querySelector("nav");
 const notices = document.querySelector("aside");

@@ -1,8 +1,9 @@
 // Inbox: unfinished work, refused commits, failed and stranded tasks: each with what a person can do about it.
 
 import { age, chip, counted, empty, h, key, keys, who } from "./dom.js";
+import { actions } from "./actions.js";
 import { diff } from "./diff.js";
-import { get, may, send, text } from "./server.js";
+import { get, send, text } from "./server.js";
 
 const NAMES = { partial_work: "unfinished work", debt: "broken caller", task_failed: "failed task", task_stranded: "done, not landed", run_failed: "failed run", commit_refused: "refused edit" };
 
@@ -87,23 +88,11 @@ async function discard(work, note) {
 }
 
 function card(need, work, context, isOpen) {
-  const note = h("input", { placeholder: "why (the log keeps it)", "aria-label": "Reason", "data-id": `note ${need.id}` });
-  const buttons = ways(need, work).filter(([, scopes]) => scopes.every(may)).map(([label, , act, kind = "", needsNote = false]) => h(`button${kind && "." + kind}`, {
-    type: "button",
-    onclick: async () => {
-      if (needsNote && !note.value.trim()) { note.focus(); return context.notice(`Give a reason first: "${label}" is recorded with it.`); }
-      buttons.forEach((each) => { each.disabled = true; });
-      try {
-        if (await act(note.value.trim()) !== "kept") { note.value = ""; context.redo(); context.notice(`${label}: done.`, true); }
-      } catch (fault) { context.notice(fault.message); }
-      buttons.forEach((each) => { each.disabled = false; });
-    },
-  }, label));
   const details = h("details", { "data-id": `more ${need.id}`, open: isOpen, ontoggle: () => { if (details.open && details.childElementCount === 1) details.append(shown(need, work)); } }, h("summary", {}, work ? "The changes" : "The sent text, compared with the present one"));
   return h("article.card", { id: need.id }, h("header", {}, h("h3", {}, need.title), chip(NAMES[need.subject], need.subject.endsWith("_failed") ? "bad" : "warn")),
     h("p.soft", {}, need.holder && [who(need.holder), " "], need.since ? age(need.since, "", " ago") : ""), h("p", {}, need.why), need.keys.length ? h("p.soft", {}, keys(need.keys)) : null,
     work || need.contents.length ? details : null,
-    buttons.length ? h("div.actions", {}, note, buttons) : h("p.soft", {}, "Your token only permits looking: sign in with one of the scope reviewer or admin to decide."));
+    actions(need.id, ways(need, work), context));
 }
 
 export function draw({ needs, works, argument }, context) {

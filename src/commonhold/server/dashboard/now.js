@@ -44,7 +44,8 @@ export function draw(now) {
     h("h1", {}, now.root.split("/").at(-1)),
     h("div.figures", {}, figure(busy.length, "at work"), figure(waiting, "waiting in line"), figure(finished.length, "finished a turn"),
       figure(now.needs.length, "need you", now.needs.length ? "bad" : ""),
-      now.landed_at ? h("div", {}, h("b", {}, age(now.landed_at)), "since a task landed") : null),
+      now.entries.length ? figure(now.entries.length, h("a", { href: "#/landing" }, "to land")) : null,
+      now.landed_at ? h("div", {}, h("b", {}, age(now.landed_at)), "since the last landing") : null),
     section("Needs you", "only a person can decide these", now.needs.length ? h("div.rows", {}, now.needs.slice(0, 6).map((need) =>
       h("div.row", {}, need.since ? age(need.since, "", " ago") : h("time", {}, "–"), h("span", {}, h("b", {}, need.title), need.holder && [" · ", who(need.holder)], h("div.soft", {}, need.why)), h("a", { href: `#/inbox/${encodeURIComponent(need.id)}` }, "decide")))) : [],
       empty("Nothing waits for a decision of yours.")),
