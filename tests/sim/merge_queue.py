@@ -70,7 +70,8 @@ class Repository:
 class Story:
     """One queue, with what an observer of all calls knows. `at` has what happens at which second.
 
-    While it `is_broken`, no step of git succeeds; without `has_command`, no check does.
+    While it `is_broken`, no step of git succeeds; without `has_command`, no check does. The
+    checkout of the branch is in the way while it is `blocked`.
     """
 
     build_seconds: float = 5.0
@@ -80,6 +81,7 @@ class Story:
     is_parallel: bool = False
     is_broken: bool = False
     has_command: bool = True
+    blocked: str = ""
     repository: Repository = field(default_factory=Repository)
     store: MemoryStore = field(default_factory=MemoryStore)
     clock: FakeClock = field(default_factory=FakeClock)
@@ -230,6 +232,8 @@ class Process:
 
     def _moved(self, old: str, new: str) -> Move:
         repository = self.story.repository
+        if self.story.blocked:
+            return Move(Moving.BLOCKED, self.story.blocked)
         if self.story.swaps and repository.ref != old:
             return Move(Moving.STALE)
         repository.ref = new

@@ -12,7 +12,7 @@ from tests.sim.merge_queue import MAIN, TTL, KilledError, Process, Story, check
 from commonhold.coordinator.merge_queue import QueueRunner, Turn
 from commonhold.coordinator.queue_ports import Build, CheckReport, QueueLostError
 from commonhold.coordinator.roles import Stop
-from commonhold.kernel.entry import EntryRecord, EntryState, Fault, RepairPacket
+from commonhold.kernel.entry import EntryMoved, EntryRecord, EntryState, Fault, RepairPacket
 from commonhold.kernel.errors import StoreError
 from commonhold.kernel.refusals import Refusal
 from commonhold.landing.commands import AddEntry, EntriesChanged, EntryRefused, RemoveEntry
@@ -449,3 +449,21 @@ def test_a_parallel_runner_killed_or_frozen_loses_nothing(number: int) -> None:
         story.add("late")
         check(disturbed(story, number, disturb(story)))
         assert story.states() == {**EXPECTED, "late": "landed"}
+
+
+def test_the_log_says_once_what_keeps_a_tested_batch_from_moving_the_branch() -> None:
+    story = Story()
+    story.add("a")
+    story.add("b")
+    story.blocked = "a.py would be overwritten"
+    process = story.process()
+    assert process is not None
+    assert [process.runner.turn(Process.NEVER) for _ in range(4)] == [Turn.HELD] * 4
+    assert [each.note for each in story.entries().values()] == [story.blocked, ""]
+    said = [each for each in story.log() if isinstance(each.event, EntryMoved) and each.event.note == story.blocked]
+    assert len(said) == 1
+    story.blocked = ""
+    story.pass_time(2 * TTL)
+    story.run()
+    check(story)
+    assert story.states() == {"a": "landed", "b": "landed"}

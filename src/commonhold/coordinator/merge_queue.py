@@ -272,8 +272,9 @@ class QueueRunner:
         move = self._branch.move(records[0].base, records[-1].tip)
         self.held = move.why
         if move.moving is Moving.BLOCKED:
-            if unsaid := [_step(each, EntryMove.APPROVE, move.why) for each in records if each.note != move.why]:
-                self._queue.post(*unsaid)
+            first = min(records, key=lambda each: each.number)  # one of them says it, once
+            if first.note != move.why:
+                self._queue.post(_step(first, EntryMove.APPROVE, move.why))
             return Turn.HELD
         if move.moving is Moving.STALE:
             self._requeue(records, move.why or "the branch was moved while it was tested")

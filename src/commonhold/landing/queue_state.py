@@ -43,10 +43,11 @@ def why_waiting(record: EntryRecord, live: Sequence[EntryRecord], queue: QueueVi
 
 
 def _in_batch(record: EntryRecord, own: Sequence[EntryRecord]) -> str:
-    others = sum(each.batch == record.batch for each in own if each.state is EntryState.TESTING) - 1
-    beside = f" together with {others} more" if others else ""
+    batch = [each for each in own if each.state is EntryState.TESTING and each.batch == record.batch]
+    beside = f" together with {len(batch) - 1} more" if len(batch) > 1 else ""
     if record.is_approved:
-        return record.note or f"its checks have passed{beside}; the branch is being moved"
+        held = next((each.note for each in batch if each.note), "")
+        return held or f"its checks have passed{beside}; the branch is being moved"
     return f"its checks run{beside}"
 
 

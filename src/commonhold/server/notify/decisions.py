@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
+from commonhold.kernel.entry import EntryMove, EntryMoved
 from commonhold.kernel.events import Recorded, WorkLeft
 from commonhold.kernel.run import RunMove, RunMoved
 from commonhold.kernel.task import Move, TaskMoved
@@ -18,6 +19,8 @@ class Kind(StrEnum):
     PARTIAL_WORK = "partial_work"
     TASK_FAILED = "task_failed"
     RUN_FAILED = "run_failed"
+    ENTRY_RETURNED = "entry_returned"
+    LANDING_HELD = "landing_held"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +50,12 @@ def decision_of(recorded: Recorded) -> Decision | None:
         case RunMoved(holder, subject, RunMove.FAIL, note):
             kind, call = Kind.RUN_FAILED, f"commonhold run show {subject}"
             why = note or "some of its items cannot go on"
+        case EntryMoved(holder, subject, EntryMove.REFUSE, why):
+            kind, call = Kind.ENTRY_RETURNED, f"commonhold queue show {subject}"
+        case EntryMoved(holder, subject, EntryMove.APPROVE, why) if why:
+            kind, call = Kind.LANDING_HELD, "commonhold queue list"
+        case EntryMoved(holder, subject, EntryMove.REQUEUE, why, held_at=head) if head:
+            kind, call = Kind.LANDING_HELD, "commonhold queue list"
         case _:
             return None
     return Decision(kind, recorded.sequence, recorded.at, masked(holder), subject, masked(why), call)

@@ -29,6 +29,8 @@ _TITLES: Final = {
     "partial_work": "{holder} left work unfinished",
     "task_failed": "Task {subject} has failed",
     "run_failed": "Run {subject} needs a person",
+    "entry_returned": "Entry {subject} of the merge queue came back",
+    "landing_held": "Entry {subject} of the merge queue cannot land",
     "test": "A test",
 }
 

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from tests.unit.server.notify.receiver import receiving
 
+from commonhold.kernel.entry import EntryMove, EntryMoved
 from commonhold.kernel.events import Event, Recorded, WorkLeft
 from commonhold.kernel.partial_work import UnfinishedChange
 from commonhold.kernel.run import RunMove, RunMoved
@@ -32,7 +33,7 @@ def test_the_events_that_need_a_person() -> None:
     assert task is not None
     assert run is not None
     assert (nothing, landed, completed) == (None, None, None)
-    assert [each.kind for each in (work, task, run)] == list(Kind)
+    assert [each.kind for each in (work, task, run)] == [Kind.PARTIAL_WORK, Kind.TASK_FAILED, Kind.RUN_FAILED]
     assert "file:a.py#f4 and 2 more" in work.why
     assert task.why == "attempt 3 was the last: tests fail; password=***"
     assert [each.next for each in (work, task, run)] == [
@@ -40,6 +41,38 @@ def test_the_events_that_need_a_person() -> None:
         "commonhold task show price",
         "commonhold run show r12",
     ]
+
+
+@pytest.mark.parametrize(
+    ("event", "kind", "why", "call"),
+    [
+        (
+            EntryMoved("queue-1", "e12", EntryMove.REFUSE, "it cannot be merged: a.py"),
+            *(Kind.ENTRY_RETURNED, "it cannot be merged: a.py", "commonhold queue show e12"),
+        ),
+        (
+            EntryMoved("queue-1", "e12", EntryMove.APPROVE, "a.py would be overwritten"),
+            *(Kind.LANDING_HELD, "a.py would be overwritten", "commonhold queue list"),
+        ),
+        (
+            EntryMoved("queue-1", "e12", EntryMove.REQUEUE, "main itself fails the check", held_at="c0"),
+            *(Kind.LANDING_HELD, "main itself fails the check", "commonhold queue list"),
+        ),
+    ],
+)
+def test_an_entry_that_came_back_or_cannot_land_needs_a_person(
+    event: EntryMoved, kind: Kind, why: str, call: str
+) -> None:
+    decision = decision_of(Recorded(7, 1.0, event))
+    assert decision is not None
+    assert (decision.kind, decision.subject, decision.why, decision.next) == (kind, "e12", why, call)
+    assert "e12" in delivery.title_of(decision)
+
+
+@pytest.mark.parametrize("move", [EntryMove.APPROVE, EntryMove.LAND, EntryMove.REMOVE, EntryMove.REQUEUE])
+def test_the_usual_steps_of_an_entry_need_no_person(move: EntryMove) -> None:
+    note = "" if move is EntryMove.APPROVE else "a note"
+    assert decision_of(Recorded(7, 1.0, EntryMoved("queue-1", "e12", move, note))) is None
 
 
 def test_a_webhook_is_signed_and_repeated_under_one_id(tmp_path: Path) -> None:
