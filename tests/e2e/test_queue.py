@@ -80,7 +80,10 @@ def test_the_log_explains_the_queue_and_replays(root: Path, run: Call) -> None:
         shown = hold.entries(all_states=True)
     assert list(fold(log).entries.values()) == [each.record for each in shown.entries]
     assert [each.record.state for each in shown.entries] == [EntryState.LANDED]
-    assert run("replay").status == 0
+    replayed = run("replay", "--json").json
+    assert (replayed["outcome"], replayed["checked"]["entry_moved"]) == ("same", replayed["events"]["entry_moved"])
+    told = run("explain", f"entry:{shown.entries[0].record.id}")
+    assert (told.status, "landed" in told.text) == (0, True)
     assert " landed as " in run("log").text
 
 

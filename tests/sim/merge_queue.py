@@ -13,6 +13,7 @@ from typing import Any
 from commonhold.coordinator.merge_queue import QueueRunner, Turn
 from commonhold.coordinator.queue_ports import Build, CheckReport, QueueLostError
 from commonhold.coordinator.roles import Stop
+from commonhold.history.replay import replay
 from commonhold.kernel.commands import Acquire, Renew
 from commonhold.kernel.entry import (
     Entry,
@@ -298,6 +299,9 @@ def check(story: Story) -> None:
     with story.queue.read() as reader:
         records, state = reader.entries(), fold(story.log())
     assert tuple(state.entries.values()) == records, "the log does not explain the entries"
+    replayed = replay(story.log())
+    assert replayed.difference is None, replayed.difference
+    assert replayed.checked["entry_moved"] == replayed.events["entry_moved"]
     moves = [each.event for each in story.log() if isinstance(each.event, EntryMoved)]
     landed = [each.entry_id for each in moves if each.move is EntryMove.LAND]
     assert len(landed) == len(set(landed)), "an entry landed twice"

@@ -98,6 +98,7 @@ _TABLES: Final[Mapping[str, tuple[Callable[[State], object], Callable[[Reader, S
         lambda state: state.run_items,
         lambda reader, state: {(run, each.task_id): each for run in state.runs for each in reader.run_items(run)},
     ),
+    "entries": (lambda state: state.entries, lambda reader, _: {each.id: each for each in reader.entries()}),
     "values": (lambda state: state.values, lambda reader, state: {key: reader.value(key) for key in state.values}),
 }
 

@@ -9,6 +9,7 @@ from commonhold.history.ledger import Ledger, touches
 from commonhold.history.reasons import code_of, reasons
 from commonhold.history.wording import sentence
 from commonhold.kernel.answers import Next
+from commonhold.kernel.entry import EntryAdded
 from commonhold.kernel.errors import Code, InputError
 from commonhold.kernel.events import (
     KIND_OF,
@@ -35,6 +36,7 @@ MOST_EXAMINED: Final = 20_000
 MOST_STEPS: Final = 50
 TASK: Final = "task:"
 RUN: Final = "run:"
+ENTRY: Final = "entry:"
 _LEASE: Final = re.compile(r"lease-[0-9A-Za-z-]+")
 _SIGNS: Final = (LeaseRenewed, WaiterSeen)
 _STARTS: Final = (Move.CLAIM, Move.HAND_OVER)
@@ -49,10 +51,10 @@ class Explain:
         self._reading = reading
 
     def explain(self, what: str) -> Account:
-        """Return the account of an event (its number), a lease (its id), a task or run (`task:ID`, `run:ID`), or a key.
+        """Return the account of an event (its number), a lease (its id), a key, or what a prefix names.
 
-        Raises InputError `EVENT_UNKNOWN` if no event has that number or is about that lease, `TASK_UNKNOWN`, and those
-        of keys.
+        Those are `task:ID`, `run:ID`, and `entry:ID` for an entry of the merge queue. Raises InputError `EVENT_UNKNOWN`
+        if no event has that number or is about that lease, `TASK_UNKNOWN`, and those of keys.
         """
         if what.isascii() and what.isdigit():
             return self._of_event(min(int(what[:20]), MAX_NUMBER - 1))
@@ -69,6 +71,9 @@ class Explain:
         run_id = what.removeprefix(RUN)
         if what.startswith(RUN) and (found := [each for each in ledger.events if run_id_of(each.event) == run_id]):
             return _account("run", run_id, found, ledger)
+        entry_id = what.removeprefix(ENTRY)
+        if what.startswith(ENTRY) and (found := [each for each in ledger.events if _entry_of(each) == entry_id]):
+            return _account("entry", entry_id, found, ledger)
         key = self._reading.locate(what)
         return _account("region", str(key), list(_about_key(ledger, key)), ledger)
 
@@ -160,6 +165,11 @@ def _about_key(ledger: Ledger, key: Key) -> Iterator[Recorded]:
 def _task_of(recorded: Recorded) -> str:
     event = recorded.event
     return event.task.id if isinstance(event, TaskAdded) else getattr(event, "task_id", "")
+
+
+def _entry_of(recorded: Recorded) -> str:
+    event = recorded.event
+    return event.entry.id if isinstance(event, EntryAdded) else getattr(event, "entry_id", "")
 
 
 def _no_event(why: str) -> InputError:

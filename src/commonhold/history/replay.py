@@ -1,9 +1,9 @@
 """PURE: reconstruct every state from the log, and check that the recorded decisions come out the same.
 
 Three things are checked. The log is whole: its numbers follow each other, and each event fits the state before it.
-Decisions on leases, values, tasks and runs are made again, wherever their commands can be derived from the events. Of
-commits, whose content the log does not have, the authorisation is checked: named leases were held by the author, and
-no other session held a changed region.
+Decisions on leases, values, tasks, runs and entries of the merge queue are made again, wherever their commands can be
+derived from the events. Of commits, whose content the log does not have, the authorisation is checked: named leases
+were held by the author, and no other session held a changed region.
 """
 
 from collections import Counter
@@ -14,7 +14,7 @@ from typing import Final
 
 import msgspec
 
-from commonhold.history import lease_checks, run_checks, task_checks
+from commonhold.history import entry_checks, lease_checks, run_checks, task_checks
 from commonhold.history.answers import Difference
 from commonhold.history.ledger import ENDS
 from commonhold.kernel.changeset import LeaseLost, LeaseRef, authorise
@@ -154,7 +154,9 @@ def _again(state: State, log: Sequence[Recorded]) -> tuple[int, Difference | Non
         found = _compared(log, again or ())
         if found[1] is None or is_of_run:
             return found
-    again = task_checks.decided_again(state, log)
+    again = entry_checks.decided_again(state, log)
+    if again is None:
+        again = task_checks.decided_again(state, log)
     if again is None:
         again = lease_checks.decided_again(state, log[0])
     return (0, None) if again is None else _compared(log, again)
