@@ -17,13 +17,16 @@ from tests.e2e.cli_driver import Call, git, start
 
 import commonhold
 from commonhold import ItemState, ItemStep
+from commonhold.api.wire.changesets import parse_changeset
 from commonhold.coordinator.checks import CheckValidator
 from commonhold.coordinator.driver import Coordinator
 from commonhold.coordinator.roles import Edited, ItemRequest, RecoveryByRules, Roles, Stop
 from commonhold.kernel.errors import Code, StoreError
 from commonhold.kernel.projection import State, fold
-from commonhold.kernel.run import ItemMoved, RunState
+from commonhold.kernel.run import CandidateOutcome, EditCandidate, ItemMoved, ItemRecord, Role, RunState
 from commonhold.kernel.task import Move, Task, TaskMoved
+from commonhold.runs.answers import RunAnswer
+from commonhold.runs.commands import Post
 
 pytestmark = pytest.mark.slow
 
@@ -205,6 +208,33 @@ def test_an_item_goes_on_after_an_error_of_the_store(root: Path) -> None:
         (ended,) = coordinator.carry_out(run.run).runs
     assert ended.run.state is RunState.COMPLETED
     assert ended.items[0].item.round == 1
+
+
+def item_of(answer: RunAnswer) -> ItemRecord:
+    assert answer.item is not None, answer.why
+    return answer.item.item
+
+
+def test_a_candidate_is_known_as_written_when_its_answer_is_forgotten(root: Path) -> None:
+    with commonhold.open(str(root), agent="boss") as hold:
+        (run,) = hold.start_run(Task("one", "a title")).runs
+        item = item_of(hold.take_item(run.run.id, fence=run.run.fence))
+        candidate = EditCandidate(item.round, "{}")
+        post = Post("one", ItemStep.PROPOSE, item.last, Role.EDITOR, candidate=candidate)
+        item = item_of(hold.post(run.run.id, post, fence=run.run.fence))
+        with commonhold.open(str(root), agent=item.session) as session:
+            (region,) = session.read("a.py#one")
+            edit = {
+                "op": "replace",
+                "key": "a.py#one",
+                "base": region.hash,
+                "text": str(region.text).replace("os.sep", "'/'"),
+            }
+            made = session.commit(parse_changeset(json.dumps({"edits": [edit], "request_id": "by hand"})))
+        refused = CandidateOutcome("REGION_CHANGED", "its base has changed")
+        post = Post("one", ItemStep.REFUSE, item.last, Role.EDITOR, outcome=refused)
+        item = item_of(hold.post(run.run.id, post, fence=run.run.fence))
+        assert (item.state, item.admitted) == (ItemState.WRITTEN, (made.sequence,))
 
 
 def test_a_planner_makes_the_items_of_a_goal(root: Path, run: Call) -> None:

@@ -4,7 +4,7 @@ Some are only frozen, and go on after another has taken the run over. Files are 
 commits of Commonhold are: a repeated commit gets its first answer.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from tests.sim.task_workers import plan
 from tests.sim.world import MachineClock, World
@@ -23,6 +23,7 @@ from commonhold.kernel.run import (
     RunMove,
     RunState,
 )
+from commonhold.kernel.task import TaskState
 from commonhold.leases.registry import TableRegistry
 from commonhold.runs.commands import (
     EndRun,
@@ -42,6 +43,8 @@ from commonhold.runs.commands import (
 from commonhold.runs.queue import RunQueue
 from commonhold.runs.recovery import next_plan
 from commonhold.stores.memory.store import MemoryStore
+from commonhold.tasks.commands import ReopenTask
+from commonhold.tasks.queue import TaskQueue
 
 RUN_TTL, CLAIM_TTL = 30.0, 120.0
 LONGEST_SECONDS = 200_000.0
@@ -67,17 +70,36 @@ class Story:
         self.clock = MachineClock(self.world)
         self.queue = RunQueue(self.store, self.clock)
         self.coordinators = 0
+        self.reopened = 0
 
     def run(self) -> None:
         self.begin()
         if self.world.chance(0.3):
             self.world.after(300.0, self.clock.reboot)
+        self.look_after()
         self.world.run()
 
-    def begin(self) -> None:
+    def look_after(self) -> None:
+        """Let a person reopen tasks that have failed, and resume a run that cannot go on without."""
+        if not self.run_id:
+            self.world.after(40.0, self.look_after)
+            return
+        with self.queue.read() as reader:
+            run, tasks = reader.run(self.run_id), reader.tasks()
+        if run is None or run.state is RunState.COMPLETED:
+            return
+        for each in tasks:
+            if each.state is TaskState.FAILED:
+                self.reopened += 1
+                TaskQueue(self.store, self.clock).execute(ReopenTask("person", each.id, "once more"))
+        if run.state is RunState.FAILED:
+            self.begin(by="person")
+        self.world.after(40.0, self.look_after)
+
+    def begin(self, by: str = "boss") -> None:
         """Begin a coordinator: the first starts the run, each later one resumes it."""
         self.coordinators += 1
-        Coordinator(self, f"boss-{self.coordinators}").begin()
+        Coordinator(self, f"{by}-{self.coordinators}").begin()
 
     def commit(self, item: ItemRecord) -> CandidateOutcome:
         """Commit a candidate: the first call decides, and each later one gets the same answer."""
@@ -92,7 +114,7 @@ class Story:
         assert self.world.seconds < LONGEST_SECONDS, f"seed {self.seed}: the run is never carried out"
         with self.queue.read() as reader:
             run = reader.run(self.run_id) if self.run_id else None
-        return run is not None and run.state in (RunState.COMPLETED, RunState.FAILED)
+        return run is not None and run.state is RunState.COMPLETED
 
     def items(self) -> tuple[ItemRecord, ...]:
         with self.queue.read() as reader:
@@ -120,7 +142,10 @@ class Coordinator:
         if self.story.run_id:
             found = self.call(ResumeRun(self.name, self.story.run_id, lease, RUN_TTL))
         else:
-            tasks = plan(self.story.world.random, self.story.size)
+            attempts = self.story.world.random.choice((1, 2, 99))
+            tasks = tuple(
+                replace(each, most_attempts=attempts) for each in plan(self.story.world.random, self.story.size)
+            )
             found = self.call(StartRun(self.name, lease, RUN_TTL, "a goal", tasks))
         if isinstance(found, RunRefused):
             self.story.world.after(5.0, self.begin)
@@ -208,6 +233,8 @@ class Coordinator:
                 locks = next_plan(item)
                 step = ItemStep.REPLAN if locks else ItemStep.FAIL
                 self.post(item, step, Role.RECOVERY, locks=locks)
+            case ItemState.WRITTEN if world.chance(0.05):
+                self.die()
             case ItemState.WRITTEN:
                 step = ItemStep.REJECT if world.chance(0.1) else ItemStep.ACCEPT
                 self.post(item, step, Role.VALIDATOR, note="checks")
@@ -241,4 +268,5 @@ class Coordinator:
         if not self.is_dead:
             self.is_dead = True
             self.story.deaths += 1
-            self.story.world.after(5.0, self.story.begin)
+            # Most are replaced at once; some only after their claims have lapsed.
+            self.story.world.after(self.story.world.random.choice((5.0, 5.0, 5.0, 2 * CLAIM_TTL)), self.story.begin)

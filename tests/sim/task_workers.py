@@ -1,6 +1,6 @@
 """Sessions that work on a plan, and die at any moment: before a call, after it, or with the answer on its way."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from random import Random
 
 from tests.sim.world import MachineClock, World
@@ -17,9 +17,11 @@ from commonhold.tasks.commands import (
     FinishTask,
     LandTask,
     RefuseTask,
+    ReopenTask,
     TaskClaimed,
     TaskCommand,
     TaskOutcome,
+    TaskRefused,
     UndoTask,
 )
 from commonhold.tasks.offers import offers
@@ -58,7 +60,9 @@ class Story:
         self.world = World(self.seed)
         self.clock = MachineClock(self.world)
         self.queue = TaskQueue(self.store, self.clock)
-        self.queue.execute(AddTasks("author", plan(self.world.random, self.size)))
+        attempts = self.world.random.choice((1, 2, 99))
+        tasks = (replace(each, most_attempts=attempts) for each in plan(self.world.random, self.size))
+        self.queue.execute(AddTasks("author", tuple(tasks)))
         self.sessions = 0
 
     def run(self) -> None:
@@ -80,9 +84,11 @@ class Story:
         Worker(self, f"session-{self.sessions}").look()
 
     def judge(self) -> None:
-        """Let the merge queue land the changes that are done, or refuse them, again and again."""
+        """Let the merge queue land the changes that are done, or refuse them, and a person reopen what has failed."""
         for record in self.records():
-            if record.state is TaskState.DONE and self.world.chance(0.1):
+            if record.state is TaskState.FAILED and self.world.chance(0.3):
+                self.queue.execute(ReopenTask("person", record.id, "once more"))
+            elif record.state is TaskState.DONE and self.world.chance(0.1):
                 self.queue.execute(RefuseTask("queue", record.id, "a check failed", 20.0))
             elif record.state is TaskState.DONE:
                 for _ in range(2):  # it is delivered twice
@@ -143,7 +149,10 @@ class Worker:
             world.after(seconds, lambda: self.end(FinishTask(self.name, record.id, result, record.fence)))
 
     def end(self, command: FinishTask | FailTask) -> None:
-        if self.call(command) is not None:
+        found = self.call(command)
+        if isinstance(command, FinishTask) and isinstance(found, TaskRefused):
+            assert found.record.fence != command.fence, "work was thrown away, although no other session has claimed it"
+        if found is not None:
             self.story.world.after(0.0, self.look)
 
     def call(self, command: TaskCommand) -> TaskOutcome | None:

@@ -7,6 +7,7 @@ from commonhold.history.replay import replay
 from commonhold.kernel.events import LeaseGranted
 from commonhold.kernel.projection import fold
 from commonhold.kernel.task import Move, TaskMoved
+from commonhold.tasks import decide
 
 SEEDS = range(40)
 
@@ -50,12 +51,24 @@ def _check_claims(story: Story) -> None:
     assert len({each.lease_id for each in claims}) == len(claims)
 
 
+def test_a_decision_that_refuses_every_late_finish_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(decide, "_has_only_lapsed", lambda *_: False)
+    with pytest.raises(AssertionError, match="work was thrown away"):
+        _run_all()
+
+
+def _run_all() -> None:
+    for seed in SEEDS:
+        Story(seed).run()
+
+
 def test_the_stories_contain_what_they_are_about() -> None:
     stories = [Story(seed) for seed in SEEDS]
     for story in stories:
         story.run()
     moves = {each.event.move for story in stories for each in story.log() if isinstance(each.event, TaskMoved)}
-    assert moves == {Move.CLAIM, Move.RETURN, Move.FINISH, Move.LAND, Move.REFUSE, Move.UNDO}
+    usual = {Move.CLAIM, Move.RETURN, Move.FINISH, Move.LAND, Move.REFUSE, Move.UNDO}
+    assert moves == usual | {Move.EXHAUST, Move.REOPEN}
     assert sum(story.deaths for story in stories) > 100
     assert sum(story.lost_answers for story in stories) > 50
     assert sum(story.reboots for story in stories) > 10

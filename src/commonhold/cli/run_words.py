@@ -38,6 +38,8 @@ _PAST = {
     ItemStep.LAND: "landed elsewhere",
     ItemStep.CANCEL: "cancelled",
     ItemStep.REOPEN: "reopened",
+    ItemStep.RECOMMIT: "reopened with its candidate",
+    ItemStep.REVALIDATE: "reopened with its change",
 }
 _MOVED = {
     RunMove.RESUME: "resumed",

@@ -35,7 +35,12 @@ _NOT_NAMED: Final = "replay"
 _LAST: Final = " (attempt "
 _OF_RUN: Final = (RunStarted, RunPlanned, RunMoved, ItemMoved)
 _OF_LEASE: Final = (LeaseGranted, LeaseReleased, LeaseBroken, LeaseRenewed, LeaseExpired, WaiterLeft)
-_FOLLOWING: Final = frozenset({ItemStep.LAND, ItemStep.EXHAUST, ItemStep.CANCEL, ItemStep.REOPEN})
+_FOLLOWING: Final = frozenset(
+    {
+        *(ItemStep.LAND, ItemStep.EXHAUST, ItemStep.CANCEL),
+        *(ItemStep.REOPEN, ItemStep.RECOMMIT, ItemStep.REVALIDATE),
+    }
+)
 
 
 def is_of_run(event: Event) -> bool:

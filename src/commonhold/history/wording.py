@@ -209,6 +209,8 @@ _STEPPED: Final = {
     ItemStep.LAND: "found that {task} has landed",
     ItemStep.CANCEL: "found that {task} was cancelled",
     ItemStep.REOPEN: "found that {task} is open again",
+    ItemStep.RECOMMIT: "found that {task} is open again, with a candidate to commit",
+    ItemStep.REVALIDATE: "found that {task} is open again, with a change to validate",
 }
 
 

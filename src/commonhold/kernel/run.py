@@ -70,7 +70,8 @@ class ItemStep(StrEnum):
 
     GIVE_BACK ends a claim without counting an attempt, FAIL counts it, REJECT is a failure that the validator found.
     LAND, EXHAUST, CANCEL and REOPEN follow a task that was changed otherwise: ended elsewhere, out of attempts, or open
-    again (an accepted one after its commits were undone).
+    again (an accepted one after its commits were undone). RECOMMIT and REVALIDATE reopen an item that had a candidate
+    or a change in the files by then: it goes on from there, so that its change is not made twice.
     """
 
     TAKE = "take"
@@ -86,9 +87,12 @@ class ItemStep(StrEnum):
     LAND = "land"
     CANCEL = "cancel"
     REOPEN = "reopen"
+    RECOMMIT = "recommit"
+    REVALIDATE = "revalidate"
 
 
 IN_PROGRESS: Final = (ItemState.EDITING, ItemState.PROPOSED, ItemState.REFUSED, ItemState.WRITTEN)
+ENDED: Final = (ItemState.FAILED, ItemState.CANCELLED)
 ITEM_TRANSITIONS: Final[Mapping[tuple[ItemState, ItemStep], ItemState]] = {
     (ItemState.OPEN, ItemStep.TAKE): ItemState.EDITING,
     # An item in progress is taken up again where it stopped: nothing is done twice.
@@ -109,8 +113,9 @@ ITEM_TRANSITIONS: Final[Mapping[tuple[ItemState, ItemStep], ItemState]] = {
     **{(state, ItemStep.EXHAUST): ItemState.FAILED for state in (ItemState.OPEN, *IN_PROGRESS)},
     **{(state, ItemStep.LAND): ItemState.ACCEPTED for state in (ItemState.OPEN, *IN_PROGRESS)},
     **{(state, ItemStep.CANCEL): ItemState.CANCELLED for state in (ItemState.OPEN, *IN_PROGRESS)},
-    (ItemState.FAILED, ItemStep.REOPEN): ItemState.OPEN,
-    (ItemState.CANCELLED, ItemStep.REOPEN): ItemState.OPEN,
+    **{(state, ItemStep.REOPEN): ItemState.OPEN for state in ENDED},
+    **{(state, ItemStep.RECOMMIT): ItemState.PROPOSED for state in ENDED},
+    **{(state, ItemStep.REVALIDATE): ItemState.WRITTEN for state in ENDED},
     (ItemState.ACCEPTED, ItemStep.REOPEN): ItemState.OPEN,
 }
 
@@ -256,7 +261,8 @@ class ItemMoved:
     """A role posted a step of a work item, in a round. Fields that the step does not need are empty.
 
     A TAKE has the session, the intent, the lock plan and the fence of the run; a PROPOSE the candidate; a REFUSE or
-    WRITE the outcome; a REPLAN or GIVE_BACK the new lock plan. `usage` is that of the role's call.
+    WRITE the outcome; a REPLAN or GIVE_BACK the new lock plan. `usage` is that of the role's call. `left` is the state
+    in which an item was left that follows a task out of attempts, or cancelled.
     """
 
     holder: str
@@ -274,6 +280,7 @@ class ItemMoved:
     outcome: CandidateOutcome | None = None
     usage: TokenUsage | None = None
     messages: tuple[RoleMessage, ...] = ()
+    left: ItemState | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -313,6 +320,7 @@ class ItemRecord:
     has seen. `round` counts the candidates that
     were asked for. `run_fence` is the fence of the coordinator that attends to it. `failure` is the reason of the last
     failure, `admitted` the commits of its candidates by sequence. `refusals` counts the refusals since it was taken.
+    `left` is the state in which it was left when its task failed or was cancelled.
     """
 
     run_id: str
@@ -334,11 +342,17 @@ class ItemRecord:
     note: str = ""
     spent: tuple[Spent, ...] = ()
     messages: tuple[RoleMessage, ...] = ()
+    left: ItemState | None = None
 
     @property
     def is_in_progress(self) -> bool:
         """Whether a role has begun work on it that is not ended."""
         return self.state in IN_PROGRESS
+
+    @property
+    def is_serial(self) -> bool:
+        """Whether no other item of the run may be edited meanwhile."""
+        return self.locks is not None and self.locks.locking is Locking.SERIAL
 
     @property
     def is_repair(self) -> bool:
@@ -354,6 +368,12 @@ class ItemRecord:
     def repair_usage(self) -> TokenUsage:
         """The part of it that went into repairs."""
         return sum((each.usage for each in self.spent if each.is_repair), NOTHING_USED)
+
+    @property
+    def reopening(self) -> ItemStep:
+        """The step by which it follows a task that is open again."""
+        again = {ItemState.PROPOSED: ItemStep.RECOMMIT, ItemState.WRITTEN: ItemStep.REVALIDATE}
+        return again.get(self.left, ItemStep.REOPEN) if self.left else ItemStep.REOPEN
 
     def can(self, step: ItemStep) -> bool:
         """Whether the table has this transition from the present state."""
@@ -396,6 +416,7 @@ def moved_item(before: ItemRecord, event: ItemMoved, sequence: int, at: float) -
         locks=event.locks or before.locks,
         candidate=event.candidate or before.candidate,
         outcome=event.outcome or before.outcome,
+        left=event.left,
         messages=(*before.messages, *event.messages)[-MOST_KEPT:],
         admitted=(*before.admitted, *(event.outcome.admitted if event.outcome else ())),
     )

@@ -48,6 +48,9 @@ class Move(StrEnum):
 TRANSITIONS: Final[Mapping[tuple[TaskState, Move], TaskState]] = {
     (TaskState.OPEN, Move.CLAIM): TaskState.CLAIMED,
     (TaskState.OPEN, Move.CANCEL): TaskState.CANCELLED,
+    # Its claim has lapsed, and no other has followed: the session says late that it is done.
+    (TaskState.OPEN, Move.FINISH): TaskState.DONE,
+    (TaskState.FAILED, Move.FINISH): TaskState.DONE,
     (TaskState.CLAIMED, Move.HAND_OVER): TaskState.CLAIMED,
     (TaskState.CLAIMED, Move.RETURN): TaskState.OPEN,
     (TaskState.CLAIMED, Move.GIVE_BACK): TaskState.OPEN,
@@ -142,8 +145,9 @@ class TaskAdded:
 class TaskMoved:
     """A task changed its state, by `holder`; `attempt` is the number of the attempt that this is about.
 
-    `to` is the session that a claim or hand-over gives it to, with the lease `lease_id` and its `fence`. A task that
-    is refused at landing is kept for the session `reserved_for` until `reserved_until`.
+    `to` is the session that a claim or hand-over gives it to, with the lease `lease_id` and its `fence`; a return after
+    a lapse has the `fence` of the claim that lapsed. A task that is refused at landing is kept for the session
+    `reserved_for` until `reserved_until`.
     """
 
     holder: str
@@ -163,9 +167,10 @@ class TaskMoved:
 class TaskRecord:
     """A task with its state. `number` is the sequence of the event that added it; `since` a Unix time.
 
-    `holder` is the session that holds it, or that has finished it; `lease_id` and `fence` are those of its claim.
-    `attempts` are the last ones, oldest first; `tries` counts those since the task was added or reopened. `note` is
-    the reason of the last change.
+    `holder` is the session that holds it, or that has finished it; `lease_id` and `fence` are those of its claim. After
+    a claim that lapsed, its `fence` stays until the next one: by it the session may finish late. `attempts` are the
+    last ones, oldest first; `tries` counts those since the task was added or reopened. `note` is the reason of the
+    last change.
     """
 
     task: Task
@@ -220,16 +225,21 @@ def moved_record(before: TaskRecord, event: TaskMoved, at: float) -> TaskRecord:
             last = replace(after.attempts[-1], holder=event.to)
             return replace(after, holder=event.to, fence=event.fence, attempts=(*after.attempts[:-1], last))
         case Move.FINISH:
-            return replace(_ended(after, event, at), result=event.result)
+            last = before.attempts[-1]
+            ended = _ended(after, event, at)
+            return replace(ended, result=event.result, holder=last.holder, lease_id=last.lease_id)
         case Move.LAND | Move.STRAND:
             return after
         case Move.REOPEN | Move.GIVE_BACK | Move.UNDO:
             ended = after if event.move is Move.REOPEN else _ended(after, event, at)
-            return replace(_released(ended), tries=before.tries - 1 if event.move is Move.GIVE_BACK else 0)
+            tries = before.tries - 1 if event.move is Move.GIVE_BACK else 0
+            fence = before.fence if before.state is TaskState.FAILED else 0
+            return replace(_released(ended), tries=tries, fence=fence)
         case Move.RETURN | Move.EXHAUST | Move.REFUSE | Move.CANCEL:
             has_attempt = before.state is not TaskState.OPEN
             ended = _released(_ended(after, event, at) if has_attempt else after)
-            return replace(ended, reserved_for=event.reserved_for, reserved_until=event.reserved_until)
+            reserved_for, until = event.reserved_for, event.reserved_until
+            return replace(ended, fence=event.fence, reserved_for=reserved_for, reserved_until=until)
 
 
 def _claimed(record: TaskRecord, event: TaskMoved, at: float) -> TaskRecord:

@@ -8,7 +8,7 @@ may last for hours, so such an item is taken when nothing else is left.
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from commonhold.kernel.run import ItemRecord, ItemState, Locking
+from commonhold.kernel.run import ItemRecord, ItemState
 from commonhold.kernel.task import TaskRecord, TaskState
 from commonhold.runs.turn import RunTurn
 from commonhold.tasks.board import Collision, may_take, unmet, why_not
@@ -27,8 +27,8 @@ def best_item(turn: RunTurn) -> tuple[ItemRecord, tuple[Collision, ...]] | None:
         if each.record.id in turn.items and turn.items[each.record.id].state is ItemState.OPEN
     ]
     edited = [each for each in turn.changed if each.is_in_progress]
-    alone = [each for each in offered if _is_serial(each[0])]
-    if alone or any(map(_is_serial, edited)):
+    alone = [each for each in offered if each[0].is_serial]
+    if alone or any(each.is_serial for each in edited):
         return None if edited else alone[0]
     return next((each for each in offered if not any(found.task_id in turn.items for found in each[1])), None)
 
@@ -60,10 +60,6 @@ def _is_left(turn: RunTurn, item: ItemRecord) -> bool:
     if turn.is_claimed(item):
         return item.run_fence != turn.run.fence
     return turn.tasks.tasks[item.task_id].state is TaskState.OPEN
-
-
-def _is_serial(item: ItemRecord) -> bool:
-    return item.locks is not None and item.locks.locking is Locking.SERIAL
 
 
 def _stuck(turn: RunTurn, records: Sequence[TaskRecord]) -> dict[str, str]:

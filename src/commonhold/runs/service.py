@@ -10,8 +10,17 @@ from commonhold.kernel.errors import Code, InputError, UsageError
 from commonhold.kernel.lease import check_ttl
 from commonhold.kernel.ports import Ids, TaskReader
 from commonhold.kernel.refusals import Refusal
-from commonhold.kernel.run import ItemRecord, ItemState, ItemStep, RunMove, RunRecord, RunState, TokenUsage
-from commonhold.kernel.task import Task
+from commonhold.kernel.run import (
+    CandidateOutcome,
+    ItemRecord,
+    ItemState,
+    ItemStep,
+    RunMove,
+    RunRecord,
+    RunState,
+    TokenUsage,
+)
+from commonhold.kernel.task import Task, TaskState
 from commonhold.kernel.texts import MAX_TEXT_LENGTH, check_line
 from commonhold.leases.idempotency import IdentifiedRequest, once
 from commonhold.leases.registry import task_storage
@@ -147,13 +156,26 @@ class Runs:
         return self._answer(self._run(posted, request_id, command))
 
     def _in_effect(self, run: str, post: Post) -> Post:
-        """Return the step; instead of an acceptance a rejection, if the change was undone after it was written."""
-        if post.step is not ItemStep.ACCEPT:
+        """Return the step as the log of commits has it.
+
+        Instead of an acceptance it is a rejection, if the change was undone after it was written. A candidate that is
+        refused although the session has made a commit that the item does not know had been written before: by a
+        process that died, or was frozen, longer than answers are kept.
+        """
+        if post.step not in (ItemStep.ACCEPT, ItemStep.REFUSE):
             return post
         with self._queue.read() as reader:
-            admitted = [each.admitted for each in reader.run_items(run) if each.task_id == post.task]
-        why = self._tasks.why_undone(admitted[0]) if admitted else ""
-        return replace(post, step=ItemStep.REJECT, note=why) if why else post
+            item = next((each for each in reader.run_items(run) if each.task_id == post.task), None)
+        if item is None:
+            return post
+        if post.step is ItemStep.ACCEPT:
+            why = self._tasks.why_undone(item.admitted)
+            return replace(post, step=ItemStep.REJECT, note=why) if why else post
+        written = () if item.state is ItemState.EDITING else self._tasks.in_effect(item.session)
+        if not (unknown_here := tuple(each for each in written if each not in item.admitted)):
+            return post
+        outcome = CandidateOutcome(admitted=unknown_here)
+        return replace(post, step=ItemStep.WRITE, note="its candidate had been written before", outcome=outcome)
 
     def list(self, ids: Sequence[str], *, is_all: bool) -> RunAnswer:
         """Return runs, the newest last: those with an id, or all that have not ended, or all. Items only for ids.

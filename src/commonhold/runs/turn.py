@@ -10,6 +10,7 @@ from commonhold.kernel.lease import Lease
 from commonhold.kernel.run import (
     ItemMoved,
     ItemRecord,
+    ItemState,
     ItemStep,
     RunMove,
     RunMoved,
@@ -98,18 +99,24 @@ class RunTurn:
         self.events.append(event)
         return moved
 
-    def step(self, item: ItemRecord, step: ItemStep, note: str = "") -> ItemRecord:
+    def step(self, item: ItemRecord, step: ItemStep, note: str = "", left: ItemState | None = None) -> ItemRecord:
         """Apply a step that no role has posted."""
-        return self.move(item, ItemMoved(self.run.holder, self.run.id, item.task_id, step, item.round, note))
+        return self.move(item, ItemMoved(self.run.holder, self.run.id, item.task_id, step, item.round, note, left=left))
 
     def follow(self) -> None:
         """Return tasks whose claims have ended, and let the items follow tasks that were ended or opened elsewhere."""
         self.tasks.settle()
         for item in list(self.items.values()):
             record = self.tasks.tasks[item.task_id]
-            step = _FOLLOWED.get(record.state, ItemStep.REOPEN if record.state is TaskState.OPEN else None)
+            step = _FOLLOWED.get(record.state, item.reopening if record.state is TaskState.OPEN else None)
+            if step in (ItemStep.RECOMMIT, ItemStep.REVALIDATE) and self._is_edited_alone():
+                continue
             if step is not None and item.can(step):
-                self.step(item, step, record.note)
+                left = item.state if step in (ItemStep.EXHAUST, ItemStep.CANCEL) else None
+                self.step(item, step, record.note, left)
+
+    def _is_edited_alone(self) -> bool:
+        return any(each.is_in_progress and each.is_serial for each in self.items.values())
 
     def is_claimed(self, item: ItemRecord) -> bool:
         """Whether the item's session holds the claim of its task."""

@@ -56,7 +56,8 @@ class ClaimTask:
 class FinishTask:
     """Say that a claimed task is done, with its result. For a task that is done already: name another result.
 
-    `fence` is that of the claim. A result without a git commit lands at once: `note` says why it is complete.
+    `fence` is that of the claim. A claim that has lapsed is as good, unless another has followed. A result without a
+    git commit lands at once: `note` says why it is complete.
     """
 
     holder: str

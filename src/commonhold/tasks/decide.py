@@ -173,13 +173,20 @@ def _finish(turn: TaskTurn, command: FinishTask) -> TaskChanged | TaskRefused:
     record = turn.named(command.task_id)
     if record.state is TaskState.DONE and command.result.commit:
         return TaskChanged(turn.move(record, _moved(command.holder, record, Move.FINISH, command.note, command.result)))
-    if refused := _not_owner(record, command.holder, command.fence):
-        return refused
-    turn.end_lease(record, command.holder, "")
+    if not _has_only_lapsed(record, command):
+        if refused := _not_owner(record, command.holder, command.fence):
+            return refused
+        turn.end_lease(record, command.holder, "")
     done = turn.move(record, _moved(command.holder, record, Move.FINISH, command.note, command.result))
     if not command.result.commit:
         done = turn.move(done, _moved(command.holder, done, Move.LAND, command.note))
     return TaskChanged(done)
+
+
+def _has_only_lapsed(record: TaskRecord, command: FinishTask) -> bool:
+    """Whether a claim that has ended by itself was the last one: refusing its result would have the work done twice."""
+    is_waiting = record.state in (TaskState.OPEN, TaskState.FAILED) and record.fence != 0
+    return is_waiting and (record.attempts[-1].holder, record.fence) == (command.holder, command.fence)
 
 
 def _moved(holder: str, record: TaskRecord, move: Move, note: str, result: Result | None = None) -> TaskMoved:

@@ -1,10 +1,11 @@
 """The coordinator of tasks: adds, claims and ends them, and follows the branches that their commits must reach."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from commonhold.kernel.answers import Next
 from commonhold.kernel.errors import Code, InputError, UsageError
+from commonhold.kernel.events import Recorded
 from commonhold.kernel.lease import check_ttl
 from commonhold.kernel.ports import Ids, Revisions
 from commonhold.kernel.refusals import Refusal
@@ -173,18 +174,7 @@ class Tasks:
             return Result(self._revisions.commit_of(commit))
         is_target = self._revisions is None or self._revisions.branch() == record.task.target
         began_at = record.attempts[-1].began_at if record.attempts else record.added_at
-        made = {
-            recorded.sequence: event
-            for recorded, event in commits_since(self._place.store, began_at)
-            if event.holder == holder and event.worktree == self._place.name
-        }
-        undone = undone_among(self._place.store, made.keys())
-        # An undo of the session's own work is no result either.
-        admitted = tuple(
-            number
-            for number, event in made.items()
-            if number not in undone and not (event.undoes and made.keys() >= set(event.undoes))
-        )
+        admitted, undone = self._made_by(holder, began_at)
         if is_target and admitted:
             return Result(admitted=admitted)
         if is_target and undone:
@@ -242,6 +232,26 @@ class Tasks:
             return TaskAnswer("none")
         free = [each.record for each in offers(board, holder, self._queue.now()) if not each.collisions]
         return TaskAnswer("listed", self._seen(free[:1]))
+
+    def _made_by(self, holder: str, since: float) -> tuple[tuple[int, ...], Mapping[int, Recorded]]:
+        """Return the commits of a session here since a Unix time that are in effect, and the undos of the others."""
+        made = {
+            recorded.sequence: event
+            for recorded, event in commits_since(self._place.store, since)
+            if event.holder == holder and event.worktree == self._place.name
+        }
+        undone = undone_among(self._place.store, made.keys())
+        # An undo of the session's own work is no result either.
+        admitted = tuple(
+            number
+            for number, event in made.items()
+            if number not in undone and not (event.undoes and made.keys() >= set(event.undoes))
+        )
+        return admitted, undone
+
+    def in_effect(self, holder: str) -> tuple[int, ...]:
+        """Return the commits of a session here, among the last 500, that no undo has taken back."""
+        return self._made_by(holder, 0.0)[0]
 
     def why_undone(self, admitted: Sequence[int]) -> str:
         """Return that undos have taken back all of these commits, as a clause; empty if any is in effect."""

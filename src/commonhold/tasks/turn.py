@@ -66,19 +66,22 @@ class TaskTurn:
         for record in [each for each in self.tasks.values() if each.state is TaskState.CLAIMED]:
             lease = claim_of(record, self._live, self.now)
             if lease is None:
-                self.end_attempt(record, record.holder, "its lease ended before it was done")
+                self.end_attempt(record, record.holder, "its lease ended before it was done", record.fence)
                 returned.append(record.id)
             elif lease.holder != record.holder:
                 handed = (record.id, Move.HAND_OVER, record.attempt)
                 self.move(record, TaskMoved(record.holder, *handed, "", lease.holder, lease.id, lease.fence))
         return tuple(returned)
 
-    def end_attempt(self, record: TaskRecord, holder: str, why: str) -> TaskRecord:
-        """End an attempt without a result: the task is open again, or has failed if this was the last one."""
+    def end_attempt(self, record: TaskRecord, holder: str, why: str, lapsed: int = 0) -> TaskRecord:
+        """End an attempt without a result: the task is open again, or has failed if this was the last one.
+
+        `lapsed` is the fence of a claim that has ended by itself: until the next claim its session may still finish.
+        """
         is_last = record.is_worn_out
         note = f"{why} (attempt {record.tries} of {record.task.most_attempts})" if is_last else why
         move = Move.EXHAUST if is_last else Move.RETURN
-        return self.move(record, TaskMoved(holder, record.id, move, record.attempt, note))
+        return self.move(record, TaskMoved(holder, record.id, move, record.attempt, note, fence=lapsed))
 
     def lease(self, command: leases.Acquire | leases.Release | leases.Break) -> object:
         """Decide on a lease; its events follow those so far, so that its fence is the number of its event."""

@@ -199,13 +199,50 @@ def test_a_task_returns_when_its_lease_ends_in_any_way(how: str) -> None:
     assert (second.holder, second.ended_at) == ("two", None)
 
 
-def test_a_late_finish_is_refused_and_says_why() -> None:
+@pytest.mark.parametrize(("attempts", "found"), [(3, "open"), (1, "failed"), (1, "reopened")])
+def test_a_late_finish_counts_unless_another_session_has_claimed_the_task(attempts: int, found: str) -> None:
+    table = Table()
+    table.add(task("a", most_attempts=attempts))
+    claimed = table.claim("one")
+    table.seconds += TTL
+    table.run(SettleTasks("two"))
+    assert table.state.tasks["a"].state is (TaskState.OPEN if found == "open" else TaskState.FAILED)
+    if found == "reopened":
+        table.run(ReopenTask("person", "a", "the session was only slow"))
+    assert kind(TaskRefused, table.run(FailTask("one", "a", claimed.fence, "too late"))).code is Refusal.TASK_CHANGED
+    done = kind(TaskChanged, table.finish(claimed)).record
+    assert (done.state, done.holder, done.fence) == (TaskState.DONE, "one", claimed.fence)
+    assert (done.attempts[-1].end, done.attempts[-1].ended_at) == (Move.FINISH, table.seconds)
+
+
+def test_a_late_finish_after_another_claim_is_refused_and_says_why() -> None:
     table = Table()
     table.add(task("a"))
     claimed = table.claim("one")
     table.seconds += TTL
-    refused = kind(TaskRefused, table.finish(claimed))
-    assert refused.why == "a is not claimed: it is open (its lease ended before it was done)"
+    again = table.claim("one")
+    assert kind(TaskRefused, table.finish(claimed)).code is Refusal.TASK_TAKEN
+    table.run(FailTask("one", "a", again.fence, "cannot"))
+    refused = kind(TaskRefused, table.finish(again))
+    assert refused.why == "a is not claimed: it is open (cannot)"
+    assert kind(TaskRefused, table.finish(claimed)).code is Refusal.TASK_CHANGED
+
+
+def test_no_late_finish_goes_round_a_refusal_at_landing_or_a_cancellation() -> None:
+    table = Table()
+    table.add(task("a", most_attempts=1), task("b"))
+    for each, ending in (
+        ("a", RefuseTask("queue", "a", "a check failed", 50.0)),
+        ("b", CancelTask("person", "b", "no")),
+    ):
+        claimed = table.claim("one", each)
+        if each == "a":
+            table.finish(claimed)
+        table.run(ending)
+        assert kind(TaskRefused, table.finish(claimed)).code is Refusal.TASK_CHANGED
+        if each == "b":
+            table.run(ReopenTask("person", each, "after all"))
+            assert kind(TaskRefused, table.finish(claimed)).code is Refusal.TASK_CHANGED
 
 
 def test_signs_of_life_keep_a_claim() -> None:

@@ -175,12 +175,15 @@ class TaskConformance:
     def test_a_task_fails_after_its_last_attempt(self, rig: TaskRig) -> None:
         one, two = self.workers(rig, "one", "two")
         one.add(task("a", most_attempts=2))
-        for worker in (one, two):
-            worker.claim()
-            rig.advance(TTL + 1)
+        one.claim()
+        rig.advance(TTL + 1)
+        last = two.claim()
+        rig.advance(TTL + 1)
         assert one.queue.execute(SettleTasks("one")) == TasksSettled(("a",))
         assert two.states() == {"a": "failed"}
         assert isinstance(two.ask(), NoTask)
+        assert expect(TaskChanged, two.finish(last)).record.state is TaskState.DONE, "it had done the work"
+        assert one.states() == {"a": "done"}
 
     def test_a_repeated_request_gets_the_first_outcome(self, rig: TaskRig) -> None:
         one, again = self.workers(rig, "one", "one")
