@@ -138,8 +138,8 @@ if TYPE_CHECKING:
     from commonhold.sessions.answers import ManagedSessionAnswer, ManagedSessionView
     from commonhold.sessions.commands import SessionAction, SessionReport
     from commonhold.tasks.answers import TaskAction, TaskAnswer, TaskView
-    from commonhold.tasks.board import Collision, Condition
-    from commonhold.tasks.commands import Collisions, Waiting
+    from commonhold.tasks.board import Collision, Condition, Waiting
+    from commonhold.tasks.commands import Collisions
 
 __all__ = [
     "AcquireAnswer",
@@ -343,8 +343,8 @@ _HOMES = {
     "commonhold.runs.commands": "Post",
     "commonhold.sessions.answers": "ManagedSessionAnswer ManagedSessionView",
     "commonhold.sessions.commands": "SessionAction SessionReport",
-    "commonhold.tasks.board": "Collision Condition",
-    "commonhold.tasks.commands": "Collisions Waiting",
+    "commonhold.tasks.board": "Collision Condition Waiting",
+    "commonhold.tasks.commands": "Collisions",
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names.split()}
 

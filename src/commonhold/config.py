@@ -95,9 +95,10 @@ class Settings:
     from writing files that others hold, or only watched, or neither. `when_down`: whether they run while no daemon
     answers. `release`: whether the regions that an agent edited stay leased to it to the end of its turn, or of each
     edit; at most `idle_seconds` after its last sign of life. `offer_tasks`: whether an agent that has worked on a task
-    is offered the next one when its turn ends. `log`: the level of the daemon's log. `max_sessions`: how many managed
-    sessions run at once; `max_reviews`: how many may await review before no more are begun; `workspaces`: the folder of
-    their workspaces, which a user chooses (COMMONHOLD_WORKSPACES), no repository does.
+    is offered the next one when its turn ends. `capabilities`: the words for what sessions can do, by pattern of their
+    names. `log`: the level of the daemon's log. `max_sessions`: how many managed sessions run at once; `max_reviews`: how
+    many may await review before no more are begun; `workspaces`: the folder of their workspaces, which a user chooses
+    (COMMONHOLD_WORKSPACES), no repository does.
     """
 
     ttl_seconds: float = DEFAULT_TTL_SECONDS
@@ -122,6 +123,7 @@ class Settings:
     release: str = Release.TURN.value
     idle_seconds: float = IDLE_SECONDS
     offer_tasks: bool = False
+    capabilities: Mapping[str, Sequence[str]] = field(default_factory=dict)
     log: str = LogLevel.INFO.value
     max_sessions: int = 4
     max_reviews: int = 20
@@ -140,6 +142,7 @@ class Settings:
             *(self.ttl_seconds, self.patience_seconds, retention_seconds, host, policies, release),
             idle_seconds=self.idle_seconds,
             offer_tasks=self.offer_tasks,
+            capabilities={pattern: tuple(words) for pattern, words in self.capabilities.items()},
         )
 
 
@@ -303,6 +306,15 @@ def _check_policies(path: Path, name: str, value: object) -> None:
     _check_words(path, name, value, Policy)
 
 
+def _check_capabilities(path: Path, name: str, value: object) -> None:
+    if not isinstance(value, dict):
+        raise _invalid(path, f'{name} is not a table such as {{"claude:*" = ["review"]}}')
+    if len(value) > MOST_ENTRIES:
+        raise _invalid(path, f"{name} has more than {MOST_ENTRIES:,} entries")
+    for pattern, words in value.items():
+        _check_list(path, f"{name}.{pattern}", words)
+
+
 def _check_worded(path: Path, name: str, value: object, words: type[StrEnum]) -> None:
     """Check one of `words`, or a table of them by pattern."""
     _check_words(path, name, {_EVERYWHERE: value} if isinstance(value, str) else value, words)
@@ -365,6 +377,7 @@ _CHECKS: Final[dict[str, Callable[[Path, str, object], object]]] = {
     "release": partial(_check_word, words=Release),
     "offer_tasks": _check_choice,
     "workspaces": _check_text,
+    "capabilities": _check_capabilities,
     "log": partial(_check_word, words=LogLevel),
 }
 

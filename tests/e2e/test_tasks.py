@@ -351,6 +351,20 @@ def test_sessions_are_shown_as_busy_or_idle(run: Run) -> None:
     assert (agents["ann"]["state"], agents["bob"]["best"], agents["bob"]["can_take"]) == ("busy", "docs", 1)
 
 
+def test_a_task_goes_to_a_session_that_has_what_it_requires_and_others_learn_why(run: Run, root: Path) -> None:
+    (root / "commonhold.toml").write_text('capabilities = {"gpu-*" = ["gpu"]}', encoding="utf-8")
+    run("task", "add", "train", "--id", "train", "--require", "gpu", "--target", "main")
+    run("task", "add", "tidy", "--id", "tidy", "--require", "gup", "--target", "main")
+    run("acquire", "other:thing", "--agent", "bob")
+    listed = run("task", "list").text.splitlines()
+    assert any(line.endswith("tidy  (no session has gup: see the setting `capabilities`)") for line in listed)
+    assert any(line.startswith("  bob  idle; train is not for it: it requires gpu") for line in listed)
+    refused = run("task", "claim", "train", "--agent", "bob", "--json")
+    assert (refused.status, refused.json["code"]) == (1, "TASK_NOT_YOURS")
+    claimed = run("task", "claim", "--agent", "gpu-1", "--json").json["tasks"]
+    assert [(each["id"], each["requires"]) for each in claimed] == [("train", ["gpu"])]
+
+
 def test_a_claim_waits_until_a_task_is_ready(run: Run, root: Path) -> None:
     with start("task", "claim", "--wait", "60", "--json", "--agent", "bob", cwd=root) as process:
         planned(run)

@@ -148,6 +148,8 @@ def test_a_switch_in_the_environment_is_on_or_off(tmp_path: Path, monkeypatch: p
     [
         ("store = 1", "store = 1 is not a text"),
         ("daemon = 'yes'", "neither true nor false"),
+        ("capabilities = ['gpu']", "is not a table such as"),
+        ("capabilities = {'a:*' = 'gpu'}", "= 'gpu' is not a list of texts"),
         ("durability = 'none'", 'neither "full" nor "normal"'),
         ("types = true", 'neither "on" nor "off"'),
         ("policies = 1", "not a table of patterns"),
@@ -181,6 +183,11 @@ def test_policies_are_by_pattern(tmp_path: Path) -> None:
     assert [policies.of(canonical(key)).value for key in keys] == [
         *("pessimistic", "optimistic", "pessimistic", "optimistic", "optimistic")
     ]
+
+
+def test_capabilities_are_words_by_pattern_of_session_names(tmp_path: Path) -> None:
+    tmp_path.joinpath("commonhold.toml").write_text('capabilities = {"claude:*" = ["review"], "gpu-*" = []}')
+    assert load_settings(str(tmp_path)).options().capabilities == {"claude:*": ("review",), "gpu-*": ()}
 
 
 @pytest.mark.parametrize(

@@ -32,6 +32,7 @@ class _Rest(TypedDict):
     priority: int
     labels: tuple[str, ...]
     takers: tuple[str, ...]
+    requires: tuple[str, ...]
     target: str
     checks: tuple[str, ...]
 
@@ -67,6 +68,12 @@ class _Rest(TypedDict):
 @click.option("--label", "labels", metavar="LABEL", multiple=True, help="A word to choose it by; may be repeated.")
 @click.option(
     "--for", "takers", metavar="PATTERN", multiple=True, help="Sessions that may take it, as claude:*; may be repeated."
+)
+@click.option(
+    *("--require", "requires"),
+    metavar="WORD",
+    multiple=True,
+    help="Only for sessions that have this capability by the settings; may be repeated.",
 )
 @click.option(
     "--target", metavar="BRANCH", default="", help="Where its commit lands; default: the branch checked out here."

@@ -16,6 +16,7 @@ from commonhold.tasks.answers import TaskAnswer, TaskView
 from commonhold.tasks.board import Collision, Condition
 
 _MOST_WAITING: Final = 10
+_MOST_BARRED: Final = 3
 
 
 def listed(found: TaskAnswer) -> Iterator[str]:
@@ -39,7 +40,9 @@ def _agent(agent: Agent) -> str:
         AgentState.GONE: f"gone; it did not finish {tasks}",
         AgentState.IDLE: f"idle; `commonhold task claim` gives it {shown(agent.best)}" if agent.best else "idle",
     }
-    return f"  {who(agent.holder)}  {doing[agent.state]}"
+    can = f"; has {', '.join(map(shown, agent.can))}" if agent.can else ""
+    barred = [f"; {shown(each.task_id)} is not for it: {shown(each.why)}" for each in agent.barred[:_MOST_BARRED]]
+    return f"  {who(agent.holder)}  {doing[agent.state]}{can}{''.join(barred)}"
 
 
 def _more(view: TaskView) -> str:
@@ -113,6 +116,7 @@ def details(found: TaskAnswer) -> Iterator[str]:
             "estimate": duration(task.estimate_seconds) if task.estimate_seconds else "",
             "labels": ", ".join(task.labels),
             "for": ", ".join(task.takers),
+            "requires": ", ".join(task.requires),
             "target": task.target,
             "checks": "; ".join(task.checks),
             "commit": record.result.commit if record.result else "",

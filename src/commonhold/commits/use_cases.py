@@ -109,7 +109,8 @@ class UseCases:
             from commonhold.tasks.service import Tasks  # noqa: PLC0415 - most sessions have no tasks
 
             revisions = self.surroundings.revisions()
-            self._tasks = Tasks(self.place, self.reading, self.ids, revisions, is_shared=self.is_shared)
+            capabilities = self.options.capabilities
+            self._tasks = Tasks(self.place, self.reading, self.ids, revisions, capabilities, is_shared=self.is_shared)
         return self._tasks
 
     @property

@@ -30,6 +30,7 @@ from commonhold.runs import commands
 from commonhold.runs.decide import decide
 from commonhold.runs.turn import Blackboard, RunTurn
 from commonhold.tasks.board import Board
+from commonhold.tasks.capabilities import all_required
 
 _NOT_NAMED: Final = "replay"
 _LAST: Final = " (attempt "
@@ -206,7 +207,8 @@ def _blackboard(state: State, segment: _Segment, command: commands.RunCommand, n
         for run_id, task in state.run_items
         if run_id != named and state.runs[run_id].state in (RunState.RUNNING, RunState.STOPPED)
     }
-    return Blackboard(Board(state.tasks, table), run, _items(state, named) if named else {}, busy)
+    required = all_required([*segment.tasks, *(each.task for each in state.tasks.values())])
+    return Blackboard(Board(state.tasks, table, required), run, _items(state, named) if named else {}, busy)
 
 
 def _needed(state: State, command: commands.RunCommand) -> frozenset[str]:

@@ -15,6 +15,7 @@ from commonhold.kernel.projection import State
 from commonhold.kernel.task import Move, Result, TaskAdded, TaskMoved, TaskRecord, TaskState
 from commonhold.tasks import commands
 from commonhold.tasks.board import Board
+from commonhold.tasks.capabilities import all_required
 from commonhold.tasks.decide import decide
 
 _NOT_NAMED: Final = "replay"
@@ -45,7 +46,8 @@ def decided_again(state: State, events: Sequence[Recorded]) -> tuple[Event, ...]
     first = events[0]
     leases = {each.id: each for each in state.leases.values() if each.id != derived.ended}
     table = table_of(replace(state, leases=leases), derived.now.epoch, first.sequence)
-    made = decide(Board(state.tasks, table), derived.command, derived.now).events
+    capabilities = all_required(each.task for each in state.tasks.values())
+    made = decide(Board(state.tasks, table, capabilities), derived.command, derived.now).events
     return made[: derived.count] if derived.count else made
 
 

@@ -1,5 +1,6 @@
 """The choices of a project: how its state is kept and its keys are protected."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
@@ -31,7 +32,8 @@ class Options:
     `retention_seconds`: how long contents are kept. `policies`: which keys must be held before they are changed.
     `host`: the name of this machine among those that share leases. `release`: how long the regions that an agent's own
     tool edits stay leased to it, at most `idle_seconds` after its last sign of life. `offer_tasks`: whether a session
-    that has done a task is offered the next one when its turn ends.
+    that has done a task is offered the next one when its turn ends. `capabilities`: by pattern of session names, the
+    words for what they can do, which tasks may require.
     """
 
     ttl_seconds: float = DEFAULT_TTL_SECONDS
@@ -42,3 +44,4 @@ class Options:
     release: Release = Release.TURN
     idle_seconds: float = IDLE_SECONDS
     offer_tasks: bool = False
+    capabilities: Mapping[str, tuple[str, ...]] = field(default_factory=dict)

@@ -79,8 +79,9 @@ class Task:
     are those that its text and the history of the project suggest, if its author declared none. `needs` are ids of
     tasks that must have landed before. A higher `priority` goes first. `deadline_at` is a Unix time,
     `estimate_seconds` the expected size; both may be unknown. After `most_attempts` unsuccessful attempts the task
-    fails. Only sessions whose name matches one of the patterns `takers` may claim it; without any, all may. `target` is
-    the git revision that its commit must reach, empty for the branch that is checked out. `checks` are commands.
+    fails. Only sessions whose name matches one of the patterns `takers` may claim it; without any, all may. They must
+    have all of the capabilities `requires`. `target` is the git revision that its commit must reach, empty for the
+    branch that is checked out. `checks` are commands.
     """
 
     id: str
@@ -97,6 +98,7 @@ class Task:
     target: str = ""
     checks: tuple[str, ...] = ()
     predicted_keys: tuple[str, ...] = ()
+    requires: tuple[str, ...] = ()
 
     @property
     def expected_keys(self) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from commonhold.kernel.answers import Next
 from commonhold.kernel.refusals import Refusal
 from commonhold.kernel.run import ItemRecord, RunRecord
 from commonhold.kernel.task import TaskRecord
-from commonhold.tasks.commands import Waiting
+from commonhold.tasks.board import Waiting
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from commonhold.kernel.run import ItemRecord, ItemState
 from commonhold.kernel.task import TaskRecord, TaskState
 from commonhold.runs.turn import RunTurn
-from commonhold.tasks.board import Collision, may_take, unmet, why_not
-from commonhold.tasks.commands import Waiting
+from commonhold.tasks.board import Collision, Waiting, unmet, why_not
 from commonhold.tasks.offers import offers
 
 
@@ -82,8 +81,8 @@ def _stuck(turn: RunTurn, records: Sequence[TaskRecord]) -> dict[str, str]:
 
 
 def _dead_end(turn: RunTurn, record: TaskRecord) -> str:
-    if not may_take(record, turn.run.run.session(record.id)):
-        return f"only {', '.join(record.task.takers)} may take it"
+    if barred := turn.tasks.capabilities.why_barred(record.task, turn.run.run.session(record.id)):
+        return barred
     for need in unmet(record, turn.tasks.tasks):
         needed = turn.tasks.tasks.get(need)
         if needed is not None and needed.state in (TaskState.FAILED, TaskState.CANCELLED):

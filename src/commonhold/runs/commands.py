@@ -21,7 +21,7 @@ from commonhold.kernel.run import (
     TokenUsage,
 )
 from commonhold.kernel.task import Task, TaskRecord
-from commonhold.tasks.commands import Waiting
+from commonhold.tasks.board import Waiting
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from commonhold.leases.registry import decided
 from commonhold.runs.commands import PlanRun, RunCommand, RunOutcome, StartRun
 from commonhold.runs.decide import decide
 from commonhold.runs.turn import Blackboard
+from commonhold.tasks.capabilities import NONE_KNOWN, Capabilities
 from commonhold.tasks.queue import board_of
 
 _OUTCOMES: Final = get_args(RunOutcome)
@@ -19,9 +20,10 @@ _UNENDED: Final = (RunState.RUNNING, RunState.STOPPED)
 class RunQueue:
     """Runs and their items, in the tables that keep tasks and leases: memory, SQLite or PostgreSQL."""
 
-    def __init__(self, tables: TaskTables, clock: Clock) -> None:
-        """Keep runs in `tables`, by `clock`, which is the clock of their storage."""
+    def __init__(self, tables: TaskTables, clock: Clock, capabilities: Capabilities = NONE_KNOWN) -> None:
+        """Keep runs in `tables`, by `clock`, which is the clock of their storage, for sessions with `capabilities`."""
         self._tables = tables
+        self._capabilities = capabilities
         self._clock = clock
 
     def execute(self, command: RunCommand, once: Once | None = None) -> RunOutcome:
@@ -33,7 +35,7 @@ class RunQueue:
             (self._tables, self._clock),
             (command.holder, once),
             _OUTCOMES,
-            lambda reader, now: decide(blackboard_of(reader, command), command, now),
+            lambda reader, now: decide(blackboard_of(reader, command, self._capabilities), command, now),
         )
 
     def read(self) -> AbstractContextManager[TaskReader]:
@@ -45,7 +47,7 @@ class RunQueue:
         return self._clock.now()
 
 
-def blackboard_of(reader: TaskReader, command: RunCommand) -> Blackboard:
+def blackboard_of(reader: TaskReader, command: RunCommand, capabilities: Capabilities) -> Blackboard:
     """Return the state that deciding on a command needs."""
     run: RunRecord | None = None if isinstance(command, StartRun) else reader.run(command.run_id)
     items = {each.task_id: each for each in reader.run_items(run.id)} if run else {}
@@ -56,4 +58,4 @@ def blackboard_of(reader: TaskReader, command: RunCommand) -> Blackboard:
         for other in reader.runs():
             if other.state in _UNENDED and (run is None or other.id != run.id):
                 busy |= {each.task_id: other.id for each in reader.run_items(other.id)}
-    return Blackboard(board_of(reader, tuple(named)), run, items, busy)
+    return Blackboard(board_of(reader, tuple(named), capabilities), run, items, busy)

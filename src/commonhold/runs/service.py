@@ -20,7 +20,7 @@ from commonhold.kernel.run import (
     RunState,
     TokenUsage,
 )
-from commonhold.kernel.task import Task, TaskState
+from commonhold.kernel.task import Task
 from commonhold.kernel.texts import MAX_TEXT_LENGTH, check_line
 from commonhold.leases.idempotency import IdentifiedRequest, once
 from commonhold.leases.registry import task_storage
@@ -62,7 +62,7 @@ class Runs:
         """Keep runs where the tasks are kept; `tasks` checks the definitions of new ones."""
         self._tasks = tasks
         self._ids = ids
-        self._queue = RunQueue(*task_storage(place))
+        self._queue = RunQueue(*task_storage(place), tasks.capabilities)
 
     def start(
         self,

@@ -1,13 +1,13 @@
 """The sessions that work on tasks, and what each is doing: derived from the board and from who is present."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
 from commonhold.kernel.clock import Now
 from commonhold.kernel.presence import Presence
 from commonhold.kernel.task import Move, TaskRecord, TaskState
-from commonhold.tasks.board import Board
+from commonhold.tasks.board import Board, Condition, Waiting, condition
 from commonhold.tasks.offers import Offers
 
 
@@ -24,7 +24,8 @@ class Agent:
     """A session, by its full name. `tasks` are the ids of its claims, or, if it is gone, of those that it lost.
 
     For an idle session, `can_take` counts the tasks that it could claim now, and `best` is the one that it would get;
-    empty if all of them would collide with others' work.
+    empty if all of them would collide with others' work. Without one, `barred` are the ready tasks that are not for
+    it, with the reasons. `can` are its capabilities.
     """
 
     holder: str
@@ -32,6 +33,8 @@ class Agent:
     tasks: tuple[str, ...] = ()
     can_take: int = 0
     best: str = ""
+    can: tuple[str, ...] = ()
+    barred: tuple[Waiting, ...] = ()
 
 
 def agents_of(board: Board, presences: Iterable[Presence], now: Now) -> tuple[Agent, ...]:
@@ -47,8 +50,14 @@ def agents_of(board: Board, presences: Iterable[Presence], now: Now) -> tuple[Ag
         lease.holder for lease in board.leases.leases if lease.is_live(now)
     }
     open_tasks = Offers(board, now)
+    ready = [each for each in board.tasks.values() if condition(each, board.tasks, now) is Condition.READY]
     return tuple(
-        _agent(open_tasks, holder, claims.get(holder, ()), () if holder in present else lost.get(holder, ()))
+        _agent(
+            (board, ready, open_tasks),
+            holder,
+            claims.get(holder, ()),
+            () if holder in present else lost.get(holder, ()),
+        )
         for holder in sorted({*claims, *lost, *present})
     )
 
@@ -61,11 +70,17 @@ def _lost_by(record: TaskRecord) -> str:
     return last.holder if last.end is Move.RETURN else ""
 
 
-def _agent(open_tasks: Offers, holder: str, claims: Iterable[str], lost: Iterable[str]) -> Agent:
+def _agent(
+    among: tuple[Board, Sequence[TaskRecord], Offers], holder: str, claims: Iterable[str], lost: Iterable[str]
+) -> Agent:
+    board, ready, open_tasks = among
+    can = tuple(sorted(board.capabilities.of(holder)))
     if held := tuple(claims):
-        return Agent(holder, AgentState.BUSY, held)
+        return Agent(holder, AgentState.BUSY, held, can=can)
     if gone := tuple(lost):
-        return Agent(holder, AgentState.GONE, gone)
+        return Agent(holder, AgentState.GONE, gone, can=can)
     found = open_tasks.to(holder)
     best = next((offer.record.id for offer in found if not offer.collisions), "")
-    return Agent(holder, AgentState.IDLE, (), len(found), best)
+    reasons = ((each, board.capabilities.why_barred(each.task, holder)) for each in ready)
+    barred = tuple(Waiting(each.id, each.task.title, why) for each, why in reasons if why and not best)
+    return Agent(holder, AgentState.IDLE, (), len(found), best, can, barred)

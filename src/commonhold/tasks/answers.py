@@ -11,8 +11,7 @@ from commonhold.kernel.pictures import Change
 from commonhold.kernel.refusals import Refusal
 from commonhold.kernel.task import TaskRecord
 from commonhold.tasks.agents import Agent
-from commonhold.tasks.board import Collision, Condition
-from commonhold.tasks.commands import Waiting
+from commonhold.tasks.board import Collision, Condition, Waiting
 
 
 class TaskAction(StrEnum):

@@ -1,9 +1,8 @@
 """The board: all tasks beside all leases, and the conditions that follow from them without being stored."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
-from fnmatch import fnmatchcase
 
 from commonhold.kernel.clock import Now
 from commonhold.kernel.keys import canonical, overlaps
@@ -11,6 +10,7 @@ from commonhold.kernel.lease import Lease, Waiter
 from commonhold.kernel.lease_table import LeaseTable
 from commonhold.kernel.task import TaskRecord, TaskState
 from commonhold.kernel.texts import short_name
+from commonhold.tasks.capabilities import Capabilities
 
 
 class Condition(StrEnum):
@@ -31,11 +31,12 @@ class Board:
     """The state that a decision on tasks needs.
 
     `tasks` contains, by id, all tasks that are not final, those that they need, and those that the command names.
-    `leases` is complete: all leases and all places in line.
+    `leases` is complete: all leases and all places in line. `capabilities` say what each session can do.
     """
 
     tasks: Mapping[str, TaskRecord]
     leases: LeaseTable
+    capabilities: Capabilities = field(default_factory=Capabilities)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +52,15 @@ class Collision:
     doing: str
     expires_at: float
     task_id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """A task that cannot be claimed now, and the reason as a clause."""
+
+    task_id: str
+    title: str
+    why: str
 
 
 def task_key(task_id: str) -> str:
@@ -77,12 +87,6 @@ def condition(record: TaskRecord, tasks: Mapping[str, TaskRecord], now: Now) -> 
 def is_reserved(record: TaskRecord, now: Now) -> bool:
     """Whether a task waits for the session whose change was refused at landing."""
     return record.reserved_until is not None and not record.reserved_until.has_passed(now)
-
-
-def may_take(record: TaskRecord, holder: str) -> bool:
-    """Whether the author of a task lets this session claim it."""
-    takers = record.task.takers
-    return not takers or any(fnmatchcase(holder, pattern) for pattern in takers)
 
 
 def claim_of(record: TaskRecord, leases: Mapping[str, Lease], now: Now) -> Lease | None:

@@ -11,7 +11,7 @@ from typing import Final
 from commonhold.kernel.lease import Lease
 from commonhold.kernel.refusals import Refusal
 from commonhold.kernel.task import Result, Task, TaskRecord, TaskState
-from commonhold.tasks.board import Collision
+from commonhold.tasks.board import Collision, Waiting
 
 
 class Collisions(StrEnum):
@@ -195,15 +195,6 @@ class TaskClaimed:
     lease: Lease
     collisions: tuple[Collision, ...] = ()
     others: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Waiting:
-    """A task that cannot be claimed now, and the reason as a clause."""
-
-    task_id: str
-    title: str
-    why: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from commonhold.kernel.outcomes import Granted
 from commonhold.kernel.refusals import Refusal
 from commonhold.kernel.task import Move, Result, TaskMoved, TaskRecord, TaskState
 from commonhold.kernel.texts import short_name
-from commonhold.tasks.board import Board, may_take, task_key, why_not
+from commonhold.tasks.board import Board, Waiting, task_key, why_not
 from commonhold.tasks.commands import (
     AddTasks,
     CancelTask,
@@ -43,7 +43,6 @@ from commonhold.tasks.commands import (
     TasksRefused,
     TasksSettled,
     UndoTask,
-    Waiting,
 )
 from commonhold.tasks.needs import check_needs, circle
 from commonhold.tasks.offers import Offer, offers
@@ -139,8 +138,8 @@ def _not_that(turn: TaskTurn, command: ClaimTask, wanted: TaskRecord, best: list
         code, why = Refusal.TASK_TAKEN, waiting
     elif waiting:
         code, why = Refusal.TASK_NOT_READY, waiting
-    elif not may_take(wanted, command.holder):
-        code, why = Refusal.TASK_NOT_YOURS, f"only {', '.join(wanted.task.takers)} may take it"
+    elif barred := turn.capabilities.why_barred(wanted.task, command.holder):
+        code, why = Refusal.TASK_NOT_YOURS, barred
     elif offered is not None:
         code, why = Refusal.LOCK_CONFLICT, "its keys are in use"
     elif not set(command.labels) <= set(wanted.task.labels):
@@ -158,9 +157,7 @@ def _nothing(turn: TaskTurn, command: ClaimTask, best: list[Offer]) -> NoTask:
     reasons = {each.record.id: "its keys are in use" for each in best}
     for record in turn.tasks.values():
         if not record.is_final and record.id not in reasons:
-            why = why_not(record, turn.tasks, turn.now)
-            if not why and not may_take(record, command.holder):
-                why = f"only {', '.join(record.task.takers)} may take it"
+            why = why_not(record, turn.tasks, turn.now) or turn.capabilities.why_barred(record.task, command.holder)
             reasons[record.id] = why or "it does not have the labels that were asked for, or its key is leased"
     if not reasons:
         return NoTask(Refusal.NO_TASK, "there is no open task")

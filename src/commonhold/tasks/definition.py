@@ -35,8 +35,11 @@ def checked(task: Task, locate: Callable[[str], str]) -> Task:
         raise invalid(name, "its target is no name of a branch")
     check_line(task.target, "target", _MAX_REVISION_LENGTH)
     _check_numbers(name, task)
-    for what, parts in (("needs", task.needs), ("labels", task.labels), ("for", task.takers), ("checks", task.checks)):
-        _check_parts(name, what, parts)
+    _check_parts(name, "needs", task.needs)
+    _check_parts(name, "labels", task.labels)
+    _check_parts(name, "requires", task.requires)
+    _check_parts(name, "for", task.takers)
+    _check_parts(name, "checks", task.checks)
     if len(task.expected_keys) > MOST_PARTS:
         raise invalid(name, f"it has more than {MOST_PARTS} keys")
     return replace(
@@ -45,6 +48,7 @@ def checked(task: Task, locate: Callable[[str], str]) -> Task:
         predicted_keys=tuple(dict.fromkeys(map(locate, task.predicted_keys))),
         needs=tuple(dict.fromkeys(task.needs)),
         labels=tuple(dict.fromkeys(task.labels)),
+        requires=tuple(dict.fromkeys(task.requires)),
     )
 
 

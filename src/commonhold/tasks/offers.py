@@ -18,7 +18,7 @@ from typing import Final
 
 from commonhold.kernel.clock import Now
 from commonhold.kernel.task import Move, TaskRecord, TaskState
-from commonhold.tasks.board import Board, Collision, Running, is_reserved, may_take, unmet
+from commonhold.tasks.board import Board, Collision, Running, is_reserved, unmet
 from commonhold.tasks.needs import chains, estimate, latest_starts
 
 AGEING_SECONDS: Final = 3600.0
@@ -84,7 +84,7 @@ def can_claim(record: TaskRecord, board: Board, holder: str, now: Now) -> bool:
     """Whether a task is open, its needs have landed, and this session may take it."""
     return (
         record.state is TaskState.OPEN
-        and may_take(record, holder)
+        and not board.capabilities.why_barred(record.task, holder)
         and not (is_reserved(record, now) and record.reserved_for != holder)
         and not unmet(record, board.tasks)
     )

@@ -28,7 +28,7 @@ _PLAN_FIELDS: Final = frozenset({"goal", "target", "tasks"})
 _FIELDS: Final = frozenset(
     {
         *("id", "title", "intent", "keys", "needs", "priority", "deadline", "estimate"),
-        *("attempts", "labels", "for", "agent", "target", "checks"),
+        *("attempts", "labels", "for", "agent", "requires", "target", "checks"),
     }
 )
 _DURATION: Final = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*([smhd]?)")
@@ -97,6 +97,7 @@ def _task(raw: object, number: int, target: str, wall: float) -> Task:
         takers=(*_texts(raw, "for", name), *_takers_of(_text(raw, "agent", name), name)),
         target=_text(raw, "target", name) or target,
         checks=_texts(raw, "checks", name),
+        requires=_texts(raw, "requires", name),
     )
 
 

@@ -8,6 +8,7 @@ from commonhold.kernel.lease_table import LeaseTable
 from commonhold.kernel.ports import Clock, Once, TaskReader, TaskTables
 from commonhold.leases.registry import decided
 from commonhold.tasks.board import Board
+from commonhold.tasks.capabilities import NONE_KNOWN, Capabilities
 from commonhold.tasks.commands import AddTasks, ClaimTask, SettleTasks, TaskCommand, TaskOutcome
 from commonhold.tasks.decide import decide
 
@@ -17,9 +18,10 @@ _OUTCOMES: Final = get_args(TaskOutcome)
 class TaskQueue:
     """Tasks and their claims, in the tables that keep the leases: memory, SQLite or PostgreSQL."""
 
-    def __init__(self, tables: TaskTables, clock: Clock) -> None:
-        """Keep tasks in `tables`, by `clock`, which is the clock of their storage."""
+    def __init__(self, tables: TaskTables, clock: Clock, capabilities: Capabilities = NONE_KNOWN) -> None:
+        """Keep tasks in `tables`, by `clock`, which is the clock of their storage, for sessions with `capabilities`."""
         self._tables = tables
+        self._capabilities = capabilities
         self._clock = clock
 
     def execute(self, command: TaskCommand, once: Once | None = None) -> TaskOutcome:
@@ -31,7 +33,7 @@ class TaskQueue:
             (self._tables, self._clock),
             (command.holder, once),
             _OUTCOMES,
-            lambda reader, now: decide(board_of(reader, _named(command)), command, now),
+            lambda reader, now: decide(board_of(reader, _named(command), self._capabilities), command, now),
         )
 
     def read(self) -> AbstractContextManager[TaskReader]:
@@ -43,10 +45,10 @@ class TaskQueue:
         return self._clock.now()
 
 
-def board_of(reader: TaskReader, ids: tuple[str, ...] = ()) -> Board:
+def board_of(reader: TaskReader, ids: tuple[str, ...] = (), capabilities: Capabilities = NONE_KNOWN) -> Board:
     """Return the board for a decision that names these tasks."""
     tasks = {record.id: record for record in reader.tasks_in_question(ids)}
-    return Board(tasks, LeaseTable(reader.leases(), reader.next_sequence, reader.waiters()))
+    return Board(tasks, LeaseTable(reader.leases(), reader.next_sequence, reader.waiters()), capabilities)
 
 
 def _named(command: TaskCommand) -> tuple[str, ...]:

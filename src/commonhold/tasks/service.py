@@ -16,7 +16,8 @@ from commonhold.leases.requests import check_reason
 from commonhold.reads.reading import RegionReader
 from commonhold.tasks.agents import agents_of
 from commonhold.tasks.answers import TaskAction, TaskAnswer, TaskView
-from commonhold.tasks.board import condition, why_not
+from commonhold.tasks.board import Condition, condition, why_not
+from commonhold.tasks.capabilities import Capabilities
 from commonhold.tasks.commands import (
     REFUSAL_PATIENCE_SECONDS,
     AddTasks,
@@ -49,19 +50,27 @@ class Tasks:
     """The tasks of one repository, for one agent session."""
 
     def __init__(
-        self, place: WorktreeState, reading: RegionReader, ids: Ids, revisions: Revisions | None, *, is_shared: bool
+        self,
+        place: WorktreeState,
+        reading: RegionReader,
+        ids: Ids,
+        revisions: Revisions | None,
+        capabilities: Mapping[str, Iterable[str]],
+        *,
+        is_shared: bool,
     ) -> None:
         """Keep tasks where `place` keeps leases, or beside the repository if only leases can be kept there.
 
-        `revisions` answer about commits; without them (in a plain folder) tasks land without a commit. `is_shared`:
-        the leases are kept elsewhere than beside the repository.
+        `revisions` answer about commits; without them (in a plain folder) tasks land without a commit. `capabilities`
+        are words by pattern of session names. `is_shared`: the leases are kept elsewhere than beside the repository.
         """
         self._place = place
         self._reading = reading
         self._ids = ids
         self._revisions = revisions
         tables, clock = task_storage(place)
-        self._queue = TaskQueue(tables, clock)
+        self.capabilities = Capabilities(capabilities)
+        self._queue = TaskQueue(tables, clock, self.capabilities)
         self._landings = TaskLandings(
             self._queue, place.store, revisions, is_shared=is_shared and tables is not place.store
         )
@@ -206,7 +215,7 @@ class Tasks:
         with self._queue.read() as reader:
             found = {record.id: record for record in reader.tasks()}
             works = reader.works() if ids else ()
-            board = board_of(reader)
+            board = board_of(reader, (), self.capabilities)
         for each in ids:
             if each not in found:
                 raise _unknown(each)
@@ -226,7 +235,7 @@ class Tasks:
         """Return the best task whose keys are free for a session that has claimed tasks before, and holds none now."""
         with self._queue.read() as reader:
             records = reader.tasks()
-            board = board_of(reader)
+            board = board_of(reader, (), self.capabilities)
         tries = [each for record in records for each in record.attempts if each.holder == holder]
         if not tries or any(each.ended_at is None for each in tries):
             return TaskAnswer("none")
@@ -263,7 +272,7 @@ class Tasks:
     def free_for(self, holder: str) -> str:
         """Return the id of a task that this session could do while it is blocked; empty if there is none."""
         with self._queue.read() as reader:
-            board = board_of(reader)
+            board = board_of(reader, (), self.capabilities)
         return next((each.record.id for each in offers(board, holder, self._queue.now()) if not each.collisions), "")
 
     def _run(self, command: TaskCommand, request_id: str | None, content: object) -> TaskOutcome:
@@ -325,7 +334,11 @@ class Tasks:
             due = record.task.deadline_at
             is_late = due is not None and due < now.wall and record.state is not TaskState.LANDED
             age = max(0.0, now.wall - record.since)
-            yield TaskView(record, condition(record, known, now), why_not(record, known, now), is_late, age)
+            found = condition(record, known, now)
+            why = why_not(record, known, now)
+            if found is Condition.READY:
+                why = self.capabilities.why_unclaimable(record.task)
+            yield TaskView(record, found, why, is_late, age)
 
 
 def _unknown(task_id: str) -> InputError:

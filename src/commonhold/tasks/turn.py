@@ -20,6 +20,7 @@ class TaskTurn:
         self.now = now
         self.events: list[Event] = []
         self.tasks = dict(board.tasks)
+        self.capabilities = board.capabilities
         self._leases = board.leases
         self._first_sequence = board.leases.next_sequence
         self._live = {lease.id: lease for lease in board.leases.leases if lease.is_live(now)}
@@ -27,7 +28,7 @@ class TaskTurn:
     @property
     def board(self) -> Board:
         """The board with the tasks as they are now."""
-        return Board(self.tasks, self._leases)
+        return Board(self.tasks, self._leases, self.capabilities)
 
     @property
     def next_sequence(self) -> int:

@@ -13,6 +13,7 @@ from commonhold.kernel.projection import State, apply
 from commonhold.kernel.task import Result, Task, TaskRecord
 from commonhold.leases.decide import decide as decide_lease
 from commonhold.tasks.board import Board, condition
+from commonhold.tasks.capabilities import NONE_KNOWN, Capabilities
 from commonhold.tasks.commands import (
     AddTasks,
     ClaimTask,
@@ -45,6 +46,7 @@ class Table:
     state: State = field(default_factory=State)
     log: list[Event] = field(default_factory=list)
     claims: int = 0
+    capabilities: Capabilities = NONE_KNOWN
 
     @property
     def now(self) -> Now:
@@ -53,7 +55,7 @@ class Table:
     @property
     def board(self) -> Board:
         leases, waiters = tuple(self.state.leases.values()), tuple(self.state.waiters.values())
-        return Board(self.state.tasks, LeaseTable(leases, self.state.sequence + 1, waiters))
+        return Board(self.state.tasks, LeaseTable(leases, self.state.sequence + 1, waiters), self.capabilities)
 
     def run(self, command: TaskCommand) -> TaskOutcome:
         decision = decide(self.board, command, self.now)

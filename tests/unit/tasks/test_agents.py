@@ -4,6 +4,7 @@ from tests.unit.tasks.table import TTL, Table, task
 
 from commonhold.kernel.presence import Presence
 from commonhold.tasks.agents import Agent, AgentState, agents_of
+from commonhold.tasks.board import Waiting
 from commonhold.tasks.commands import SettleTasks
 
 
@@ -25,7 +26,9 @@ def test_an_idle_session_is_offered_no_task_that_collides_or_that_it_may_not_tak
     table = Table()
     table.add(task("a", "file:a.py"), task("same", "file:a.py#f"), task("other", takers=("claude:*",)))
     table.claim("ann", "a")
-    assert agents_of(table.board, present("bob"), table.now)[1] == Agent("bob", AgentState.IDLE, (), 1, "")
+    assert agents_of(table.board, present("bob"), table.now)[1] == Agent(
+        "bob", AgentState.IDLE, (), 1, "", barred=(Waiting("other", "title of other", "only claude:* may take it"),)
+    )
 
 
 def test_a_session_that_lost_its_claim_is_gone_until_it_is_seen_again() -> None:

@@ -6,7 +6,7 @@ from commonhold.api.wire.text import Json
 from commonhold.kernel.task import Attempt, Result
 from commonhold.tasks.agents import Agent
 from commonhold.tasks.answers import TaskAnswer, TaskView
-from commonhold.tasks.board import Collision
+from commonhold.tasks.board import Collision, Waiting
 
 
 def answer(found: TaskAnswer) -> Json:
@@ -18,7 +18,7 @@ def answer(found: TaskAnswer) -> Json:
         "tasks": [view(each) for each in found.tasks],
         "lease": shapes.lease(found.lease) if found.lease else None,
         "collisions": [collision(each) for each in found.collisions],
-        "waiting": [{"id": each.task_id, "title": each.title, "why": each.why} for each in found.waiting],
+        "waiting": [waiting(each) for each in found.waiting],
         "instead": found.instead or None,
         "others": list(found.others),
         "unchanged": list(found.unchanged),
@@ -52,6 +52,7 @@ def view(found: TaskView) -> Json:
         "estimate_seconds": task.estimate_seconds,
         "labels": list(task.labels),
         "for": list(task.takers),
+        "requires": list(task.requires),
         "target": task.target,
         "checks": list(task.checks),
         "attempt": record.attempt,
@@ -76,7 +77,14 @@ def agent(found: Agent) -> Json:
         "tasks": list(found.tasks),
         "can_take": found.can_take,
         "best": found.best or None,
+        "can": list(found.can),
+        "barred": [waiting(each) for each in found.barred],
     }
+
+
+def waiting(found: Waiting) -> Json:
+    """Return a task that cannot be claimed, with the reason."""
+    return {"id": found.task_id, "title": found.title, "why": found.why}
 
 
 def collision(found: Collision) -> Json:
