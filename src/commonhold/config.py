@@ -96,9 +96,9 @@ class Settings:
     answers. `release`: whether the regions that an agent edited stay leased to it to the end of its turn, or of each
     edit; at most `idle_seconds` after its last sign of life. `offer_tasks`: whether an agent that has worked on a task
     is offered the next one when its turn ends. `capabilities`: the words for what sessions can do, by pattern of their
-    names. `log`: the level of the daemon's log. `max_sessions`: how many managed sessions run at once; `max_reviews`: how
-    many may await review before no more are begun; `workspaces`: the folder of their workspaces, which a user chooses
-    (COMMONHOLD_WORKSPACES), no repository does.
+    names. `log`: the level of the daemon's log. `max_sessions`: how many managed sessions run at once; `max_reviews`:
+    how many may await review before no more are begun; `workspaces`: the folder of their workspaces, which a user
+    chooses (COMMONHOLD_WORKSPACES), no repository does.
     """
 
     ttl_seconds: float = DEFAULT_TTL_SECONDS

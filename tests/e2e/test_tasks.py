@@ -365,6 +365,19 @@ def test_a_task_goes_to_a_session_that_has_what_it_requires_and_others_learn_why
     assert [(each["id"], each["requires"]) for each in claimed] == [("train", ["gpu"])]
 
 
+def test_a_proposal_is_accepted_by_another_session(run: Run) -> None:
+    proposed = run("task", "propose", "cache the rates", "--id", "cache", "--target", "main")
+    assert proposed.text.splitlines()[0] == "proposed cache: cache the rates"
+    assert "cache  proposed   cache the rates  (ann has proposed it" in run("task", "list").text
+    own = run("task", "accept", "cache", "--json")
+    assert (own.status, own.json["code"]) == (1, "TASK_NOT_YOURS")
+    assert run("task", "decline", "cache", "--agent", "bob").status == 2, "it needs a reason"
+    accepted = run("task", "accept", "cache", "--note", "fine", "--agent", "bob")
+    assert (accepted.status, accepted.text.splitlines()[0]) == (0, 'cache is ready: "fine"')
+    assert 'cache proposed "cache the rates"' in run("log").text.replace(":", "")
+    assert run("task", "claim").text.startswith("claimed cache")
+
+
 def test_a_claim_waits_until_a_task_is_ready(run: Run, root: Path) -> None:
     with start("task", "claim", "--wait", "60", "--json", "--agent", "bob", cwd=root) as process:
         planned(run)

@@ -310,6 +310,14 @@ class Service:
         """
         return self._uses.tasks.add(self.holder, tasks, request_id)
 
+    @Operation(once=True, command="task propose", tool="task", route="POST /tasks/propose")
+    def propose_tasks(self, *tasks: terms.Task, request_id: str | None = None) -> terms.TaskAnswer:
+        """Propose tasks, all or none, as by `add_tasks`: each waits until another session or a person accepts it.
+
+        `change_task` accepts or declines one. Refused and raises as `add_tasks`.
+        """
+        return self._uses.tasks.add(self.holder, tasks, request_id, is_proposed=True)
+
     @Operation(once=True, command="task claim", tool="task", route="POST /tasks/claim")
     def claim_task(
         self,
@@ -341,9 +349,10 @@ class Service:
     ) -> terms.TaskAnswer:
         """End a claim (done, unchanged, fail; `fence` is that of the claim), or refuse, cancel or reopen a task.
 
-        Done needs a `commit`, unless this session has committed through Commonhold since its claim in a working tree of
-        the task's target. Every other action needs a reason in `note`. Raises InputError `TASK_UNKNOWN`,
-        `REVISION_UNKNOWN`, and UsageError `USAGE` if no commit is known.
+        Accept and decline are for proposed tasks. Done needs a `commit`, unless this session has committed through
+        Commonhold since its claim in a working tree of the task's target. Every other action but accept needs a reason
+        in `note`. Refused: the acceptance of a session's own proposal (`TASK_NOT_YOURS`). Raises InputError
+        `TASK_UNKNOWN`, `REVISION_UNKNOWN`, and UsageError `USAGE` if no commit is known.
         """
         return self._uses.tasks.change(self.holder, task, action, fence, commit, note, request_id)
 

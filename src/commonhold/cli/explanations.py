@@ -320,8 +320,9 @@ REFUSALS: Final[Mapping[Refusal, Explanation]] = {
         "Claim another task; `commonhold task show TASK` says what this one waits for.",
     ),
     Refusal.TASK_NOT_YOURS: E(
-        "The author of the task lets only other sessions claim it, or it lacks a label that was asked for.",
-        "Claim another task: `commonhold task claim`.",
+        "The task is for other sessions: its author names them, it requires capabilities that this session does not "
+        "have, it lacks a label that was asked for, or this session has proposed it and cannot accept it itself.",
+        "Claim another task: `commonhold task claim`; a proposal is accepted by another session or a person.",
     ),
     Refusal.TASK_CHANGED: E(
         "The task is not in the state that the call was made for: it was returned, ended or changed meanwhile.",

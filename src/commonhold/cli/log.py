@@ -180,6 +180,8 @@ def _undoes(event: Committed) -> str:
 
 
 _PAST: Final = {
+    Move.ACCEPT: "accepted",
+    Move.DECLINE: "declined",
     Move.CLAIM: "claimed",
     Move.HAND_OVER: "handed over",
     Move.RETURN: "returned",
@@ -211,7 +213,9 @@ _STORIES: Final[Mapping[type[Event], Callable[[Any], str]]] = {
     DebtWaived: lambda event: f"{shown(event.key)}{quoted(event.note)}",
     CommitRefused: lambda event: f"{event.code} {_keys(event.keys)}{quoted(event.intent)}",
     CommitUndone: _undone,
-    TaskAdded: lambda event: f"{shown(event.task.id)}{quoted(event.task.title)}",
+    TaskAdded: lambda event: (
+        f"{shown(event.task.id)}{' proposed' if event.is_proposed else ''}{quoted(event.task.title)}"
+    ),
     TaskMoved: _moved,
     RunStarted: run_words.started,
     RunPlanned: run_words.planned,

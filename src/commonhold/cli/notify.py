@@ -32,11 +32,11 @@ _KINDS: Final = [each.value for each in Kind]
 def command() -> None:
     """Send a notification when a person must decide.
 
-    partial_work: a session lost its lease before its work was done. task_failed: a task has used up its attempts.
-    run_failed: a run cannot go on. entry_returned: the merge queue has refused an entry. landing_held: a batch that has
-    passed cannot move its branch, or the branch itself fails a check. The daemon delivers each to every target at least
-    once, and tries again after failures. `commonhold help operations` describes the requests, and how a receiver checks
-    their signatures.
+    partial_work: a session lost its lease before its work was done. task_proposed: a task waits to be accepted.
+    task_failed: a task has used up its attempts. run_failed: a run cannot go on. entry_returned: the merge queue has
+    refused an entry. landing_held: a batch that has passed cannot move its branch, or the branch itself fails a check.
+    The daemon delivers each to every target at least once, and tries again after failures. `commonhold help operations`
+    describes the requests, and how a receiver checks their signatures.
     """
 
 

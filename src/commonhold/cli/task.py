@@ -12,8 +12,8 @@ from commonhold.cli.common_options import Given, common, request_option, ttl_opt
 from commonhold.cli.exit_status import DONE, REFUSED
 from commonhold.cli.opening import opened
 from commonhold.cli.output import announced, answer
-from commonhold.cli.task_adding import add, import_
-from commonhold.cli.task_changes import cancel, done, fail, refuse, reopen
+from commonhold.cli.task_adding import add, import_, propose
+from commonhold.cli.task_changes import accept, cancel, decline, done, fail, refuse, reopen
 from commonhold.kernel.errors import Code, UsageError
 from commonhold.tasks.commands import Collisions
 
@@ -41,8 +41,8 @@ def command() -> None:
 def _list(given: Given, *, all_states: bool) -> int:
     """List the open tasks with their condition, why those that wait do so, and the sessions that work or are idle.
 
-    The conditions: ready, blocked (a need has not landed), reserved (for the session whose change was refused),
-    claimed, stranded (done, but its commit has not landed), landed, failed, cancelled.
+    The conditions: proposed (waits to be accepted), ready, blocked (a need has not landed), reserved (for the session
+    whose change was refused), claimed, stranded (done, but its commit has not landed), landed, failed, cancelled.
     """
     with opened(given) as place:
         found = place.hold.tasks(all_states=all_states)
@@ -123,5 +123,5 @@ def _claim(
     return REFUSED if found.code else DONE
 
 
-for _part in (add, import_, done, fail, refuse, cancel, reopen):
+for _part in (add, propose, import_, accept, decline, done, fail, refuse, cancel, reopen):
     command.add_command(_part)

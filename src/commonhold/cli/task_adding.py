@@ -1,7 +1,8 @@
-"""`commonhold task add` and `import`: one task from options, or many from a plan."""
+"""`commonhold task add`, `propose` and `import`: one task from options, or many from a plan."""
 
 import time
-from typing import TypedDict, Unpack
+from collections.abc import Callable
+from typing import Final, TypedDict, Unpack
 
 import click
 
@@ -10,12 +11,13 @@ from commonhold.cli import task_words
 from commonhold.cli.command import Command, files
 from commonhold.cli.common_options import Given, common, request_option
 from commonhold.cli.exit_status import DONE, REFUSED
-from commonhold.cli.opening import Place, opened
+from commonhold.cli.opening import opened
 from commonhold.cli.output import answer
 from commonhold.cli.plan_input import plan_of
 from commonhold.cli.predictions import Predictions
 from commonhold.kernel.errors import Code, UsageError
 from commonhold.kernel.task import DEFAULT_ATTEMPTS, Task
+from commonhold.tasks.answers import TaskAnswer
 from commonhold.tasks.plans import duration, instant
 
 _predict_option = click.option(
@@ -37,6 +39,72 @@ class _Rest(TypedDict):
     checks: tuple[str, ...]
 
 
+class _Defined(_Rest):
+    """All options that define a task."""
+
+    title: str
+    task_id: str
+    deadline: str | None
+    estimate: str | None
+    keys: tuple[str, ...]
+    predict: bool
+    request_id: str | None
+
+
+_OPTIONS: Final = (
+    click.argument("title"),
+    click.option("--id", "task_id", metavar="TASK", default="", help="Its name; by default the store gives a number."),
+    click.option("--intent", metavar="TEXT", default="", help="The goal, in more detail than the title."),
+    click.option(
+        "--key", "keys", metavar="KEY", multiple=True, help="A file, region or name that it changes; may be repeated."
+    ),
+    click.option(
+        "--need", "needs", metavar="TASK", multiple=True, help="A task that must have landed before; may be repeated."
+    ),
+    click.option("--priority", metavar="N", type=int, default=0, show_default=True, help="A higher one goes first."),
+    click.option("--deadline", metavar="WHEN", help="A duration from now (2h), or a time with its zone."),
+    click.option("--estimate", metavar="DURATION", help="Its expected size: 90s, 20m, 1.5h."),
+    click.option(
+        *("--attempts", "most_attempts"),
+        metavar="N",
+        type=int,
+        default=DEFAULT_ATTEMPTS,
+        show_default=True,
+        help="Then it fails.",
+    ),
+    click.option("--label", "labels", metavar="LABEL", multiple=True, help="A word to choose it by; may be repeated."),
+    click.option(
+        "--for",
+        "takers",
+        metavar="PATTERN",
+        multiple=True,
+        help="Sessions that may take it, as claude:*; may be repeated.",
+    ),
+    click.option(
+        *("--require", "requires"),
+        metavar="WORD",
+        multiple=True,
+        help="Only for sessions that have this capability by the settings; may be repeated.",
+    ),
+    click.option(
+        "--target", metavar="BRANCH", default="", help="Where its commit lands; default: the branch checked out here."
+    ),
+    click.option(
+        "--check", "checks", metavar="COMMAND", multiple=True, help="A command that must pass; may be repeated."
+    ),
+    _predict_option,
+    request_option,
+    common,
+)
+
+
+def _defining(command: Callable[..., int]) -> Callable[..., int]:
+    """Add the argument and the options that define a task."""
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
+
+
 @click.command(
     "add",
     cls=Command,
@@ -45,72 +113,52 @@ class _Rest(TypedDict):
         'commonhold task add "apply_discount() uses it" --need price --priority 5',
     ),
 )
-@click.argument("title")
-@click.option("--id", "task_id", metavar="TASK", default="", help="Its name; by default the store gives a number.")
-@click.option("--intent", metavar="TEXT", default="", help="The goal, in more detail than the title.")
-@click.option(
-    "--key", "keys", metavar="KEY", multiple=True, help="A file, region or name that it changes; may be repeated."
-)
-@click.option(
-    "--need", "needs", metavar="TASK", multiple=True, help="A task that must have landed before; may be repeated."
-)
-@click.option("--priority", metavar="N", type=int, default=0, show_default=True, help="A higher one goes first.")
-@click.option("--deadline", metavar="WHEN", help="A duration from now (2h), or a time with its zone.")
-@click.option("--estimate", metavar="DURATION", help="Its expected size: 90s, 20m, 1.5h.")
-@click.option(
-    *("--attempts", "most_attempts"),
-    metavar="N",
-    type=int,
-    default=DEFAULT_ATTEMPTS,
-    show_default=True,
-    help="Then it fails.",
-)
-@click.option("--label", "labels", metavar="LABEL", multiple=True, help="A word to choose it by; may be repeated.")
-@click.option(
-    "--for", "takers", metavar="PATTERN", multiple=True, help="Sessions that may take it, as claude:*; may be repeated."
-)
-@click.option(
-    *("--require", "requires"),
-    metavar="WORD",
-    multiple=True,
-    help="Only for sessions that have this capability by the settings; may be repeated.",
-)
-@click.option(
-    "--target", metavar="BRANCH", default="", help="Where its commit lands; default: the branch checked out here."
-)
-@click.option("--check", "checks", metavar="COMMAND", multiple=True, help="A command that must pass; may be repeated.")
-@_predict_option
-@request_option
-@common
+@_defining
 @click.pass_obj
-def add(
-    given: Given,
-    *,
-    title: str,
-    task_id: str,
-    deadline: str | None,
-    estimate: str | None,
-    keys: tuple[str, ...],
-    predict: bool,
-    request_id: str | None,
-    **rest: Unpack[_Rest],
-) -> int:
+def add(given: Given, **defined: Unpack[_Defined]) -> int:
     """Add a task. It can be claimed once all tasks that it needs have landed.
 
     The exit code is 1 if its name is taken, or if the needs form a circle, which the answer shows.
     """
+    return _add(given, defined, is_proposed=False)
+
+
+@click.command(
+    "propose",
+    cls=Command,
+    examples=(
+        'commonhold task propose "cache the rates" --intent "charge() asks for them on every call"',
+        "commonhold task accept t12",
+        'commonhold task decline t12 --reason "the rates change every minute"',
+    ),
+)
+@_defining
+@click.pass_obj
+def propose(given: Given, **defined: Unpack[_Defined]) -> int:
+    """Propose a task. It can be claimed once another session, or a person, has accepted it.
+
+    The exit code is 1 if its name is taken, or if the needs form a circle, which the answer shows.
+    """
+    return _add(given, defined, is_proposed=True)
+
+
+def _add(given: Given, defined: _Defined, *, is_proposed: bool) -> int:
+    rest: _Rest = {name: defined[name] for name in _Rest.__annotations__}  # type: ignore[assignment, literal-required]
+    estimate, deadline = defined["estimate"], defined["deadline"]
     size = None if estimate is None else _read(duration(estimate), estimate, "a duration such as 20m")
     due = None if deadline is None else _read(instant(deadline, time.time()), deadline, "2h, or a time with its zone")
     with opened(given) as place:
         task = Task(
-            task_id,
-            title,
-            keys=place.keys(keys),
+            defined["task_id"],
+            defined["title"],
+            keys=place.keys(defined["keys"]),
             deadline_at=due,
             estimate_seconds=size,
             **rest,
         )
-        return _added(given, place, (task,), request_id, predict=predict)
+        tasks = Predictions(given).added_to((task,)) if defined["predict"] else (task,)
+        add_all = place.hold.propose_tasks if is_proposed else place.hold.add_tasks
+        return _answered(given, add_all(*tasks, request_id=defined["request_id"]))
 
 
 def _read(value: float | None, text: str, form: str) -> float:
@@ -137,12 +185,11 @@ def import_(given: Given, *, plan: str, predict: bool, request_id: str | None) -
     """
     tasks = plan_of(plan)
     with opened(given) as place:
-        return _added(given, place, tasks, request_id, predict=predict)
+        if predict:
+            tasks = Predictions(given).added_to(tasks)
+        return _answered(given, place.hold.add_tasks(*tasks, request_id=request_id))
 
 
-def _added(given: Given, place: Place, tasks: tuple[Task, ...], request_id: str | None, *, predict: bool) -> int:
-    if predict:
-        tasks = Predictions(given).added_to(tasks)
-    found = place.hold.add_tasks(*tasks, request_id=request_id)
+def _answered(given: Given, found: TaskAnswer) -> int:
     answer(given, found, task_shapes.answer, lambda found: task_words.answer(found, given))
     return REFUSED if found.code else DONE

@@ -1,4 +1,4 @@
-"""`commonhold task done`, `fail`, `refuse`, `cancel` and `reopen`: the ends of a task, and their reversal."""
+"""`commonhold task accept`, `done`, `fail` and the other commands that change the state of a task."""
 
 import click
 
@@ -14,6 +14,30 @@ from commonhold.tasks.answers import TaskAction
 
 _fence = click.option("--fence", metavar="N", type=int, required=True, help="The fence of your claim.")
 _note = note_option("Why: kept with the task.")
+
+
+@click.command("accept", cls=Command, examples=("commonhold task accept t12",))
+@click.argument("task")
+@click.option("--note", metavar="TEXT", default="", help="A line that is kept with the task.")
+@request_option
+@common
+@click.pass_obj
+def accept(given: Given, task: str, note: str, request_id: str | None) -> int:
+    """Accept TASK, which another session has proposed: it is open, and can be claimed."""
+    return _change(given, task, TaskAction.ACCEPT, None, "", note, request_id)
+
+
+@click.command(
+    "decline", cls=Command, examples=('commonhold task decline t12 --reason "the rates change every minute"',)
+)
+@click.argument("task")
+@_reason
+@request_option
+@common
+@click.pass_obj
+def decline(given: Given, task: str, note: str, request_id: str | None) -> int:
+    """Decline TASK, which was proposed: it is cancelled, with the reason. Its author may do so, too."""
+    return _change(given, task, TaskAction.DECLINE, None, "", note, request_id)
 
 
 @click.command(

@@ -66,7 +66,9 @@ def answer(found: TaskAnswer, given: Given) -> Iterator[str]:
         case "claimed":
             yield from _claimed(found)
         case "added":
-            yield from (f"added {shown(each.record.id)}: {shown(each.record.task.title)}" for each in found.tasks)
+            for each in found.tasks:
+                verb = "proposed" if each.condition is Condition.PROPOSED else "added"
+                yield f"{verb} {shown(each.record.id)}: {shown(each.record.task.title)}"
             yield from (f"unchanged {shown(each)}" for each in found.unchanged)
         case _:
             for each in found.tasks:

@@ -28,6 +28,7 @@ class Operations:
     waive = offered(Service.waive)
     adopt = offered(Service.adopt)
     add_tasks = offered(Service.add_tasks)
+    propose_tasks = offered(Service.propose_tasks)
     claim_task = offered(Service.claim_task)
     change_task = offered(Service.change_task)
     tasks = offered(Service.tasks)

@@ -155,7 +155,7 @@ class _Count:
                     self._refused[holder].setdefault(canonical(key).file_path, at)
             case Committed(holder=holder, files=files):
                 self._repair(holder, {file.path for file in files}, at)
-            case TaskAdded(task=task):
+            case TaskAdded(task=task, is_proposed=False):
                 self._open_since[task.id] = at
             case TaskMoved():
                 self._follow_task(event, at)
@@ -174,7 +174,7 @@ class _Count:
         match event.move:
             case Move.CLAIM if task in self._open_since:
                 self._end("task open until claimed", self._open_since.pop(task), at)
-            case Move.RETURN | Move.GIVE_BACK | Move.REFUSE | Move.UNDO | Move.REOPEN:
+            case Move.ACCEPT | Move.RETURN | Move.GIVE_BACK | Move.REFUSE | Move.UNDO | Move.REOPEN:
                 self._open_since[task] = at
                 self._done_since.pop(task, None)
             case Move.FINISH:

@@ -20,6 +20,8 @@ from commonhold.tasks.decide import decide
 
 _NOT_NAMED: Final = "replay"
 _LAST: Final = " (attempt "
+_SHARED: Final = ("holder", "is_proposed")
+"""The fields that all events of one command share."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +60,7 @@ def _derived(state: State, events: Sequence[Recorded]) -> _Derived | None:
     match first.event:
         case TaskAdded(holder=holder):
             added = [e.event.task for e in _together(events) if isinstance(e.event, TaskAdded)]
-            return _Derived(commands.AddTasks(holder, tuple(added)), now)
+            return _Derived(commands.AddTasks(holder, tuple(added), first.event.is_proposed), now)
         case LeaseGranted(lease=lease) if (moved := _next_move(events, Move.CLAIM)) and moved.lease_id == lease.id:
             at = Now(lease.deadline.epoch, lease.deadline.ticks - lease.ttl_seconds, first.at)
             return _Derived(commands.ClaimTask(lease.holder, lease.id, lease.ttl_seconds, moved.task_id), at, 2)
@@ -87,7 +89,7 @@ def _together(events: Sequence[Recorded]) -> Sequence[Recorded]:
             for index, each in enumerate(events)
             if each.at != first.at
             or type(each.event) is not type(first.event)
-            or getattr(each.event, "holder", None) != getattr(first.event, "holder", None)
+            or any(getattr(each.event, name, None) != getattr(first.event, name, None) for name in _SHARED)
         ),
         len(events),
     )
@@ -129,6 +131,8 @@ def _until(moved: TaskMoved, at: float) -> float:
 
 
 _ALONE: Final[Mapping[Move, Callable[[TaskRecord, TaskMoved, float], commands.TaskCommand]]] = {
+    Move.ACCEPT: lambda task, moved, _: commands.AcceptTask(moved.holder, task.id, moved.note),
+    Move.DECLINE: lambda task, moved, _: commands.DeclineTask(moved.holder, task.id, moved.note),
     Move.CLAIM: lambda *_: commands.SettleTasks(_NOT_NAMED),
     Move.HAND_OVER: lambda *_: commands.SettleTasks(_NOT_NAMED),
     Move.RETURN: lambda *_: commands.SettleTasks(_NOT_NAMED),

@@ -146,6 +146,8 @@ def _undone(event: CommitUndone, _: Ledger) -> str:
 
 
 _MOVED: Final = {
+    Move.ACCEPT: "accepted the proposed task {task}",
+    Move.DECLINE: "declined the proposed task {task}",
     Move.CLAIM: "claimed the task {task}",
     Move.HAND_OVER: "handed the task {task} over to {to}",
     Move.RETURN: "returned the task {task} to the queue",
@@ -255,7 +257,9 @@ _WORDS: Final[Mapping[type[Event], Callable[[Any, Ledger], str]]] = {
     CommitRefused: _refused,
     CommitUndone: _undone,
     StateReset: lambda *_: "took a state that had lost events into use again, by force",
-    TaskAdded: lambda event, _: f"added the task {event.task.id}: {quoted(event.task.title)}",
+    TaskAdded: lambda event, _: (
+        f"{'proposed' if event.is_proposed else 'added'} the task {event.task.id}: {quoted(event.task.title)}"
+    ),
     TaskMoved: _moved,
     RunStarted: lambda event, _: f"began the run {event.run.id}{for_(event.run.goal)}",
     RunPlanned: _planned,

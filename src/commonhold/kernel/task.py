@@ -20,6 +20,7 @@ MOST_KEPT_ATTEMPTS: Final = 20
 class TaskState(StrEnum):
     """The stored states. Ready, blocked, late and stranded are derived from them; see `tasks.board`."""
 
+    PROPOSED = "proposed"
     OPEN = "open"
     CLAIMED = "claimed"
     DONE = "done"
@@ -31,6 +32,8 @@ class TaskState(StrEnum):
 class Move(StrEnum):
     """The transitions, each named for its cause."""
 
+    ACCEPT = "accept"
+    DECLINE = "decline"
     CLAIM = "claim"
     HAND_OVER = "hand_over"
     RETURN = "return"
@@ -46,6 +49,9 @@ class Move(StrEnum):
 
 
 TRANSITIONS: Final[Mapping[tuple[TaskState, Move], TaskState]] = {
+    (TaskState.PROPOSED, Move.ACCEPT): TaskState.OPEN,
+    (TaskState.PROPOSED, Move.DECLINE): TaskState.CANCELLED,
+    (TaskState.PROPOSED, Move.CANCEL): TaskState.CANCELLED,
     (TaskState.OPEN, Move.CLAIM): TaskState.CLAIMED,
     (TaskState.OPEN, Move.CANCEL): TaskState.CANCELLED,
     # Its claim has lapsed, and no other has followed: the session says late that it is done.
@@ -137,10 +143,11 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True)
 class TaskAdded:
-    """A task was added."""
+    """A task was added. One that `is_proposed` is open only once another session has accepted it."""
 
     holder: str
     task: Task
+    is_proposed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,7 +221,8 @@ class TaskRecord:
 
 def added_record(event: TaskAdded, sequence: int, at: float) -> TaskRecord:
     """Return the record of a task that the event with this sequence added at a Unix time."""
-    return TaskRecord(event.task, sequence, event.holder, at, since=at)
+    state = TaskState.PROPOSED if event.is_proposed else TaskState.OPEN
+    return TaskRecord(event.task, sequence, event.holder, at, at, state)
 
 
 def moved_record(before: TaskRecord, event: TaskMoved, at: float) -> TaskRecord:
@@ -230,15 +238,15 @@ def moved_record(before: TaskRecord, event: TaskMoved, at: float) -> TaskRecord:
             last = before.attempts[-1]
             ended = _ended(after, event, at)
             return replace(ended, result=event.result, holder=last.holder, lease_id=last.lease_id)
-        case Move.LAND | Move.STRAND:
+        case Move.LAND | Move.STRAND | Move.ACCEPT:
             return after
         case Move.REOPEN | Move.GIVE_BACK | Move.UNDO:
             ended = after if event.move is Move.REOPEN else _ended(after, event, at)
             tries = before.tries - 1 if event.move is Move.GIVE_BACK else 0
             fence = before.fence if before.state is TaskState.FAILED else 0
             return replace(_released(ended), tries=tries, fence=fence)
-        case Move.RETURN | Move.EXHAUST | Move.REFUSE | Move.CANCEL:
-            has_attempt = before.state is not TaskState.OPEN
+        case Move.RETURN | Move.EXHAUST | Move.REFUSE | Move.CANCEL | Move.DECLINE:
+            has_attempt = before.state not in (TaskState.PROPOSED, TaskState.OPEN)
             ended = _released(_ended(after, event, at) if has_attempt else after)
             reserved_for, until = event.reserved_for, event.reserved_until
             return replace(ended, fence=event.fence, reserved_for=reserved_for, reserved_until=until)

@@ -81,10 +81,12 @@ def _stuck(turn: RunTurn, records: Sequence[TaskRecord]) -> dict[str, str]:
 
 
 def _dead_end(turn: RunTurn, record: TaskRecord) -> str:
+    if record.state is TaskState.PROPOSED:
+        return why_not(record, turn.tasks.tasks, turn.now)
     if barred := turn.tasks.capabilities.why_barred(record.task, turn.run.run.session(record.id)):
         return barred
     for need in unmet(record, turn.tasks.tasks):
         needed = turn.tasks.tasks.get(need)
-        if needed is not None and needed.state in (TaskState.FAILED, TaskState.CANCELLED):
+        if needed is not None and needed.state in (TaskState.FAILED, TaskState.CANCELLED, TaskState.PROPOSED):
             return f"it needs {need}, which is {needed.state.value}"
     return ""

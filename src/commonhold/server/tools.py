@@ -89,7 +89,7 @@ class _Status(msgspec.Struct, forbid_unknown_fields=True):
 class _Task(msgspec.Struct, forbid_unknown_fields=True):
     """A call about tasks; which fields it needs depends on the action, and the service says so."""
 
-    action: Literal["list", "add", "claim", "done", "unchanged", "fail", "cancel"]
+    action: Literal["list", "add", "propose", "accept", "decline", "claim", "done", "unchanged", "fail", "cancel"]
     task: str | None = None
     title: str = ""
     intent: str = ""
@@ -152,9 +152,9 @@ async def _task(hold: AsyncCommonhold, asked: _Task) -> Json:
         found = await (hold.tasks() if asked.task is None else hold.tasks(asked.task))
     elif asked.action == "claim":
         found = await hold.claim_task(asked.task)
-    elif asked.action == "add":
-        keys, needs = tuple(asked.keys), tuple(asked.needs)
-        found = await hold.add_tasks(Task(asked.task or "", asked.title, asked.intent, keys, needs))
+    elif asked.action in ("add", "propose"):
+        task = Task(asked.task or "", asked.title, asked.intent, tuple(asked.keys), tuple(asked.needs))
+        found = await (hold.add_tasks(task) if asked.action == "add" else hold.propose_tasks(task))
     elif asked.task is None:
         raise UsageError(Code.USAGE, f"{asked.action} needs a task", hint="name it: task")
     else:

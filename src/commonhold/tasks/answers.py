@@ -18,9 +18,12 @@ class TaskAction(StrEnum):
     """How a session changes a task.
 
     DONE ends a claim with a change, UNCHANGED without one, FAIL without success. REFUSE sends a done task back,
-    CANCEL gives one up, REOPEN opens one that failed or was cancelled.
+    CANCEL gives one up, REOPEN opens one that failed or was cancelled. ACCEPT opens a proposed task, DECLINE cancels
+    it.
     """
 
+    ACCEPT = "accept"
+    DECLINE = "decline"
     DONE = "done"
     UNCHANGED = "unchanged"
     FAIL = "fail"

@@ -16,6 +16,7 @@ from commonhold.tasks.capabilities import Capabilities
 class Condition(StrEnum):
     """The condition of a task, as people see it: its state, with the open and done ones told apart."""
 
+    PROPOSED = "proposed"
     READY = "ready"
     BLOCKED = "blocked"
     RESERVED = "reserved"
@@ -98,6 +99,7 @@ def claim_of(record: TaskRecord, leases: Mapping[str, Lease], now: Now) -> Lease
 def why_not(record: TaskRecord, tasks: Mapping[str, TaskRecord], now: Now) -> str:
     """Return why an agent cannot claim a task, as a clause; empty for one that is ready."""
     reasons = {
+        Condition.PROPOSED: f"{short_name(record.added_by)} has proposed it, and it waits to be accepted",
         Condition.BLOCKED: "; ".join(_need(need, tasks) for need in unmet(record, tasks)),
         Condition.RESERVED: f"it was refused at landing and is reserved for {short_name(record.reserved_for)}",
         Condition.CLAIMED: f"it is claimed by {short_name(record.holder)} (attempt {record.attempt})",

@@ -33,11 +33,31 @@ class Expected:
 class AddTasks:
     """Add all of `tasks`, or none. A task with an empty id gets one from the store; needs may name tasks of the list.
 
-    A task that is there already with the same definition is left as it is, so that a plan can be imported again.
+    A task that is there already with the same definition is left as it is, so that a plan can be imported again. With
+    `is_proposed` the new ones wait until another session accepts them.
     """
 
     holder: str
     tasks: tuple[Task, ...]
+    is_proposed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class AcceptTask:
+    """Open a proposed task. Its author cannot: neither the session that proposed it, nor a subagent of that."""
+
+    holder: str
+    task_id: str
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class DeclineTask:
+    """Cancel a proposed task."""
+
+    holder: str
+    task_id: str
+    note: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,6 +174,8 @@ class SettleTasks:
 
 TaskCommand = (
     AddTasks
+    | AcceptTask
+    | DeclineTask
     | ClaimTask
     | FinishTask
     | FailTask

@@ -21,10 +21,12 @@ from commonhold.kernel.task import Move, Result, TaskMoved, TaskRecord, TaskStat
 from commonhold.kernel.texts import short_name
 from commonhold.tasks.board import Board, Waiting, task_key, why_not
 from commonhold.tasks.commands import (
+    AcceptTask,
     AddTasks,
     CancelTask,
     ClaimTask,
     Collisions,
+    DeclineTask,
     Expected,
     FailTask,
     FinishTask,
@@ -84,8 +86,29 @@ def add(turn: TaskTurn, command: AddTasks) -> TasksAdded | TasksRefused:
     if found := circle({**needs, **{each.id: each.needs for each in command.tasks if each.id}}):
         why = f"the needs form a circle, so none of these tasks could ever begin: {' -> '.join(found)}"
         return TasksRefused(Refusal.TASK_IN_CIRCLE, why, found)
-    added = tuple(turn.add(command.holder, each) for each in command.tasks if each.id not in turn.tasks)
+    added = tuple(
+        turn.add(command.holder, each, is_proposed=command.is_proposed)
+        for each in command.tasks
+        if each.id not in turn.tasks
+    )
     return TasksAdded(added, tuple(each.id for each in known))
+
+
+def _judge(turn: TaskTurn, command: AcceptTask | DeclineTask) -> TaskChanged | TaskRefused:
+    """Accept or decline a proposed task."""
+    record = turn.named(command.task_id)
+    move = Move.ACCEPT if isinstance(command, AcceptTask) else Move.DECLINE
+    if refused := _cannot(record, move, None):
+        return refused
+    if move is Move.ACCEPT and _agent_of(command.holder) == _agent_of(record.added_by):
+        why = f"{short_name(record.added_by)} has proposed {record.id}, so another session or a person must accept it"
+        return TaskRefused(Refusal.TASK_NOT_YOURS, why, record)
+    return TaskChanged(turn.move(record, _moved(command.holder, record, move, command.note)))
+
+
+def _agent_of(holder: str) -> str:
+    """Return the session that a subagent belongs to; any other name as it is."""
+    return holder.partition("/")[0]
 
 
 def _claim(turn: TaskTurn, command: ClaimTask) -> TaskClaimed | NoTask:
@@ -273,6 +296,8 @@ def _reopen(turn: TaskTurn, command: ReopenTask) -> TaskChanged | TaskRefused:
 
 
 _VERBS: Final = {
+    Move.ACCEPT: "accept",
+    Move.DECLINE: "decline",
     Move.REFUSE: "refuse",
     Move.LAND: "land",
     Move.STRAND: "take back",
@@ -283,6 +308,8 @@ _VERBS: Final = {
 
 _DECISIONS: Final[Mapping[type[Any], Callable[[TaskTurn, Any], TaskOutcome]]] = {
     AddTasks: add,
+    AcceptTask: _judge,
+    DeclineTask: _judge,
     ClaimTask: _claim,
     FinishTask: _finish,
     FailTask: _fail,

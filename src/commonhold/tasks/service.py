@@ -1,7 +1,8 @@
 """The coordinator of tasks: adds, claims and ends them, and follows the branches that their commits must reach."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import Final
 
 from commonhold.kernel.answers import Next
 from commonhold.kernel.errors import Code, InputError, UsageError
@@ -20,10 +21,12 @@ from commonhold.tasks.board import Condition, condition, why_not
 from commonhold.tasks.capabilities import Capabilities
 from commonhold.tasks.commands import (
     REFUSAL_PATIENCE_SECONDS,
+    AcceptTask,
     AddTasks,
     CancelTask,
     ClaimTask,
     Collisions,
+    DeclineTask,
     FailTask,
     FinishTask,
     NoTask,
@@ -75,12 +78,14 @@ class Tasks:
             self._queue, place.store, revisions, is_shared=is_shared and tables is not place.store
         )
 
-    def add(self, holder: str, tasks: Sequence[Task], request_id: str | None) -> TaskAnswer:
-        """Add all tasks or none. A task without a target lands on the branch that is checked out now."""
+    def add(
+        self, holder: str, tasks: Sequence[Task], request_id: str | None, *, is_proposed: bool = False
+    ) -> TaskAnswer:
+        """Add or propose all tasks or none. A task without a target lands on the branch that is checked out now."""
         if not tasks or len(tasks) > MOST_TASKS:
             raise UsageError(Code.USAGE, f"{len(tasks)} tasks were given", hint=f"give 1 to {MOST_TASKS} tasks")
-        command = AddTasks(holder, self.located(tasks))
-        return self._answer(self._run(command, request_id, AddTasks(holder, tuple(tasks))))
+        command = AddTasks(holder, self.located(tasks), is_proposed)
+        return self._answer(self._run(command, request_id, replace(command, tasks=tuple(tasks))))
 
     def branch(self) -> str:
         """Return the branch that is checked out; empty if none is, or if this is no git repository."""
@@ -138,8 +143,8 @@ class Tasks:
         note: str,
         request_id: str | None,
     ) -> TaskAnswer:
-        """End or reopen a task; see TaskAction. Every action but DONE needs a reason."""
-        if action is not TaskAction.DONE:
+        """Change a task; see TaskAction. Every action but DONE and ACCEPT needs a reason."""
+        if action not in (TaskAction.DONE, TaskAction.ACCEPT):
             check_reason(note, "reason")
         command = self._command(holder, task_id, action, fence, commit, note)
         given = (task_id, action, fence, commit, note)
@@ -155,18 +160,15 @@ class Tasks:
         match action:
             case TaskAction.DONE:
                 record = self._record(task_id)
-                result = self._result(holder, record, commit)
-                return FinishTask(holder, task_id, result, fence, note)
+                return FinishTask(holder, task_id, self._result(holder, record, commit), fence, note)
             case TaskAction.UNCHANGED:
                 return FinishTask(holder, task_id, Result(), fence, note)
             case TaskAction.FAIL:
                 return FailTask(holder, task_id, -1 if fence is None else fence, note)
             case TaskAction.REFUSE:
                 return RefuseTask(holder, task_id, note, REFUSAL_PATIENCE_SECONDS)
-            case TaskAction.CANCEL:
-                return CancelTask(holder, task_id, note)
-            case TaskAction.REOPEN:
-                return ReopenTask(holder, task_id, note)
+            case _:
+                return _BY_PEOPLE[action](holder, task_id, note)
 
     def _result(self, holder: str, record: TaskRecord, commit: str) -> Result:
         """Return the named commit, or what this session has committed through Commonhold since its claim.
@@ -288,7 +290,10 @@ class Tasks:
     def _answer(self, outcome: TaskOutcome) -> TaskAnswer:
         match outcome:
             case TasksAdded(records, unchanged):
-                return TaskAnswer("added", self._seen(records), unchanged=unchanged, next=Next("task claim", {}))
+                views = self._seen(records)
+                is_waiting = any(each.condition is Condition.PROPOSED for each in views)
+                step = Next("task list", {}, "it shows whether they were accepted") if is_waiting else None
+                return TaskAnswer("added", views, unchanged=unchanged, next=step or Next("task claim", {}))
             case TasksRefused(code, why, tasks):
                 circle = tasks if code is Refusal.TASK_IN_CIRCLE else ()
                 return TaskAnswer("refused", code=code, why=why, circle=circle)
@@ -348,3 +353,12 @@ def _unknown(task_id: str) -> InputError:
         hint="`commonhold task list --all` shows every task",
         fields={"task": task_id},
     )
+
+
+_BY_PEOPLE: Final[Mapping[TaskAction, Callable[[str, str, str], TaskCommand]]] = {
+    TaskAction.ACCEPT: AcceptTask,
+    TaskAction.DECLINE: DeclineTask,
+    TaskAction.CANCEL: CancelTask,
+    TaskAction.REOPEN: ReopenTask,
+}
+"""The commands that need nothing but a reason."""

@@ -47,10 +47,10 @@ class TaskTurn:
             )
         return record
 
-    def add(self, holder: str, task: Task) -> TaskRecord:
-        """Add a task; the number of its event becomes its id if it has none."""
+    def add(self, holder: str, task: Task, *, is_proposed: bool = False) -> TaskRecord:
+        """Add a task, or propose it; the number of its event becomes its id if it has none."""
         named = task if task.id else replace(task, id=f"t{self.next_sequence}")
-        event = TaskAdded(holder, named)
+        event = TaskAdded(holder, named, is_proposed)
         record = self.tasks[named.id] = added_record(event, self.next_sequence, self.now.wall)
         self.events.append(event)
         return record

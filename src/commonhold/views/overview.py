@@ -41,7 +41,9 @@ RECENT_SECONDS: Final = 900.0
 """Commits so recent count when sessions that change the same file are looked for."""
 MOST_INCIDENTS: Final = 50
 MOST_ENTRIES: Final = 20
-Subject = Literal["partial_work", "debt", "task_failed", "task_stranded", "run_failed", "commit_refused"]
+Subject = Literal[
+    "partial_work", "debt", "task_proposed", "task_failed", "task_stranded", "run_failed", "commit_refused"
+]
 
 
 class AgentState(StrEnum):
@@ -272,9 +274,12 @@ def _works(status: Status, busy: set[str]) -> Iterator[Need]:
 
 
 def _ended(tasks: Sequence[TaskRecord], runs: Sequence[RunRecord]) -> Iterator[Need]:
-    """Yield tasks and runs that have failed, and tasks that are done and have not landed."""
+    """Yield tasks that wait to be accepted, tasks and runs that have failed, and done tasks that have not landed."""
     for task in tasks:
-        if task.state is TaskState.FAILED:
+        if task.state is TaskState.PROPOSED:
+            why = task.task.intent or "it waits to be accepted"
+            yield Need("task_proposed", task.id, task.added_by, task.task.title, why, task.since)
+        elif task.state is TaskState.FAILED:
             yield Need("task_failed", task.id, task.holder, task.task.title, f"it failed: {task.note}", task.since)
         elif task.state is TaskState.DONE:
             why = "it is done, but its change has not landed"

@@ -110,6 +110,18 @@ def test_unfinished_work_and_failed_tasks_need_a_person(shop: Shop) -> None:
     assert found.tasks["failed"] == 1
 
 
+def test_proposed_tasks_need_a_person(shop: Shop) -> None:
+    ann, ben = shop.session("ann"), shop.session("ben")
+    ann.propose_tasks(Task("t", "title", "why"), Task("u", "other"))
+    assert [(each.subject, each.id, each.holder, each.why) for each in look(shop).needs] == [
+        ("task_proposed", "t", "ann", "why"),
+        ("task_proposed", "u", "ann", "it waits to be accepted"),
+    ]
+    ben.change_task("t", TaskAction.ACCEPT)
+    ben.change_task("u", TaskAction.DECLINE, note="no")
+    assert look(shop).needs == ()
+
+
 def test_sessions_meet_where_they_hold_or_have_changed_one_file(shop: Shop) -> None:
     shop.replace_g("ann", "def g(x):\n    return 9\n")
     shop.session("ann").acquire("b.py#f")

@@ -1,11 +1,11 @@
-// Inbox: unfinished work, refused commits, failed and stranded tasks: each with what a person can do about it.
+// Inbox: unfinished work, refused commits, proposed, failed and stranded tasks: each with what a person can do about it.
 
 import { age, chip, counted, empty, h, key, keys, who } from "./dom.js";
 import { actions } from "./actions.js";
 import { diff } from "./diff.js";
 import { get, send, text } from "./server.js";
 
-const NAMES = { partial_work: "unfinished work", debt: "broken caller", task_failed: "failed task", task_stranded: "done, not landed", run_failed: "failed run", commit_refused: "refused edit" };
+const NAMES = { partial_work: "unfinished work", debt: "broken caller", task_proposed: "proposed task", task_failed: "failed task", task_stranded: "done, not landed", run_failed: "failed run", commit_refused: "refused edit" };
 
 export async function load(argument, overview) {
   const works = overview.needs.some((each) => each.subject === "partial_work") ? (await get("works")).items : [];
@@ -62,6 +62,7 @@ function ways(need, work) {
       }, "danger"],
     ];
     case "debt": return [["Waive it", ["reviewer"], (note) => send("debts/waive", { keys: [need.id], note }), "main", true]];
+    case "task_proposed": return [["Accept it", ["agent"], change("accept"), "main"], ["Decline it", ["agent"], change("decline"), "danger", true]];
     case "task_failed": return [["Reopen it", ["agent"], change("reopen"), "main", true], ["Cancel it", ["agent"], change("cancel"), "danger", true]];
     case "task_stranded": return [["Return it to its author", ["agent"], change("refuse"), "main", true], ["Cancel it", ["agent"], change("cancel"), "danger", true]];
     case "run_failed": return [["Cancel it", ["agent"], (note) => send("calls/end_run", { run: need.id, move: "cancel", note }), "danger", true]];

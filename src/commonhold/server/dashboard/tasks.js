@@ -10,6 +10,7 @@ export const rest = 5000;
 export const load = async () => (await get("tasks", { all_states: true })).tasks.map(({ age_seconds, ...each }) => each);
 
 const COLUMNS = [
+  ["Proposed", ["proposed"], "warn"],
   ["Blocked", ["blocked", "reserved"], ""],
   ["Ready", ["ready"], ""],
   ["Claimed", ["claimed"], "good"],

@@ -7,7 +7,7 @@ from typing import Final
 from commonhold.kernel.entry import EntryMove, EntryMoved
 from commonhold.kernel.events import Recorded, WorkLeft
 from commonhold.kernel.run import RunMove, RunMoved
-from commonhold.kernel.task import Move, TaskMoved
+from commonhold.kernel.task import Move, TaskAdded, TaskMoved
 from commonhold.machine.secrets import masked
 
 _MOST_KEYS: Final = 5
@@ -17,6 +17,7 @@ class Kind(StrEnum):
     """The kinds of decisions."""
 
     PARTIAL_WORK = "partial_work"
+    TASK_PROPOSED = "task_proposed"
     TASK_FAILED = "task_failed"
     RUN_FAILED = "run_failed"
     ENTRY_RETURNED = "entry_returned"
@@ -44,6 +45,10 @@ def decision_of(recorded: Recorded) -> Decision | None:
             keys = ", ".join(each.key for each in changes[:_MOST_KEYS])
             kind, call = Kind.PARTIAL_WORK, f"commonhold review show {subject}"
             why = f"its lease ended with unfinished changes: {keys}{more}"
+        case TaskAdded(holder, task, is_proposed=True):
+            subject = task.id
+            kind, call = Kind.TASK_PROPOSED, f"commonhold task accept {subject}"
+            why = f"it waits to be accepted: {task.title}"
         case TaskMoved(holder, subject, Move.EXHAUST, attempt, note):
             kind, call = Kind.TASK_FAILED, f"commonhold task show {subject}"
             why = f"attempt {attempt} was the last: {note or 'no reason was given'}"

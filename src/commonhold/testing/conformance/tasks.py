@@ -17,9 +17,11 @@ from commonhold.kernel.ports import Once
 from commonhold.kernel.projection import fold
 from commonhold.kernel.task import Result, Task, TaskRecord, TaskState
 from commonhold.tasks.commands import (
+    AcceptTask,
     AddTasks,
     CancelTask,
     ClaimTask,
+    DeclineTask,
     FailTask,
     FinishTask,
     LandTask,
@@ -151,6 +153,16 @@ class TaskConformance:
         one.complete(claimed)
         with one.queue.read() as reader:
             assert reader.leases() == ()
+
+    def test_a_proposed_task_is_claimed_only_when_it_has_been_accepted(self, rig: TaskRig) -> None:
+        one, two = self.workers(rig, "one", "two")
+        one.queue.execute(AddTasks("one", (task("a"), task("b")), is_proposed=True))
+        assert isinstance(two.ask(), NoTask)
+        assert isinstance(one.queue.execute(AcceptTask("one", "a")), TaskRefused)
+        expect(TaskChanged, two.queue.execute(AcceptTask("two", "a")))
+        expect(TaskChanged, two.queue.execute(DeclineTask("two", "b", "no")))
+        assert one.states() == {"a": "open", "b": "cancelled"}
+        assert one.claim().record.id == "a"
 
     def test_a_need_counts_only_when_it_has_landed(self, rig: TaskRig) -> None:
         one, two = self.workers(rig, "one", "two")
