@@ -129,7 +129,7 @@ def add(given: Given, **defined: Unpack[_Defined]) -> int:
     examples=(
         'commonhold task propose "cache the rates" --intent "charge() asks for them on every call"',
         "commonhold task accept t12",
-        'commonhold task decline t12 --reason "the rates change every minute"',
+        'commonhold task decline t12 --note "the rates change every minute"',
     ),
 )
 @_defining

@@ -18,7 +18,7 @@ _note = note_option("Why: kept with the task.")
 
 @click.command("accept", cls=Command, examples=("commonhold task accept t12",))
 @click.argument("task")
-@click.option("--note", metavar="TEXT", default="", help="A line that is kept with the task.")
+@note_option("A line that is kept with the task.", is_required=False)
 @request_option
 @common
 @click.pass_obj
@@ -27,11 +27,9 @@ def accept(given: Given, task: str, note: str, request_id: str | None) -> int:
     return _change(given, task, TaskAction.ACCEPT, None, "", note, request_id)
 
 
-@click.command(
-    "decline", cls=Command, examples=('commonhold task decline t12 --reason "the rates change every minute"',)
-)
+@click.command("decline", cls=Command, examples=('commonhold task decline t12 --note "the rates change every minute"',))
 @click.argument("task")
-@_reason
+@_note
 @request_option
 @common
 @click.pass_obj
