@@ -26,7 +26,7 @@ pytest_plugins = ("tests.services.fixtures",)
 # The suite looks at the same few examples each time: a failure is due to the change. `make stress` looks for new ones.
 settings.register_profile(
     "suite",
-    max_examples=40,
+    max_examples=25,
     deadline=None,
     print_blob=True,
     derandomize=True,

@@ -43,7 +43,10 @@ def test_what_is_proven_is_accepted(language: str, seed: int) -> None:
     assert said(merges) == []
 
 
-@pytest.fixture(params=["python", "javascript"])
+ENGINES = ("python", "javascript")
+
+
+@pytest.fixture(params=ENGINES)
 def engine(request: pytest.FixtureRequest) -> Iterator[Engine]:
     if request.param == "python":
         yield Python()
@@ -70,6 +73,7 @@ def test_a_judge_notices_that_a_moved_entry_comes_back(monkeypatch: pytest.Monke
     assert any(map(said, merges))
 
 
+@pytest.mark.parametrize("engine", ENGINES if is_stress() else ENGINES[:1], indirect=True)
 def test_a_run_notices_a_merge_that_sees_no_interference(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     see_no_interference(monkeypatch)
     see_nothing_borne(monkeypatch)

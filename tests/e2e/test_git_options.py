@@ -25,7 +25,8 @@ SCRIPTS = frozenset({"filter-branch", "submodule"})
 """Of these the usage is one line with all options in it."""
 UNTOLD = {"bisect": {"term-bad", "term-good", "term-new", "term-old"}, "submodule": {"j", "jobs", "depth"}}
 """What only the manual tells of."""
-PLAIN = os.environ | {"LC_ALL": "C"}
+PLAIN = os.environ | {"LC_ALL": "C", "FILTER_BRANCH_SQUELCH_WARNING": "1"}
+"""`git filter-branch` would give its reader ten seconds to read a warning."""
 COMMANDS = sorted({*VALUED, *RISKY, *COMMITTING} - {"filter-repo"})
 LISTED = re.compile(r"(?:-(?P<letter>\w))?(?:, )?(?:--(?P<name>[\w-]+))?(?P<value>\[=.*| \S.*)?")
 IN_LINE = re.compile(r"(?:-(?P<letter>\w)|--(?P<name>[\w-]+))(?P<value>[ =]<)?")

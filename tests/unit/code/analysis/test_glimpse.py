@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Final
 
 import pytest
+from tests.effort import is_stress
 from tests.unit.code.analysis.stories import Story, stories
 
 from commonhold.code.analysis import admission
@@ -26,7 +27,7 @@ from commonhold.kernel.keys import Key
 
 STORIES: Final = [pytest.param(story, id=f"{path.stem}: {story.title}") for path, story in stories()]
 FILES: Final = ("argparse.py", "contextlib.py", "asyncio/base_events.py", "unittest/mock.py", "logging/__init__.py")
-EVERY: Final = 40
+EVERY: Final = 40 if is_stress() else 80
 _HEAD: Final = re.compile(rb"(def \w+\()(self, |self|)")
 
 
