@@ -27,7 +27,7 @@ def one(run: Call) -> str:
 def test_an_undo_is_shown_and_then_made_by_the_call_that_it_names(root: Path, run: Call, one: str) -> None:
     shown = run("undo", "ben")
     assert shown.status == 0
-    assert "1 commit(s) in 1 file(s) would be undone; nothing was written" in shown.text
+    assert "1 commit in 1 file would be undone; nothing was written" in shown.text
     assert "-    return 5" in shown.text
     assert "return 5" in (root / "a.py").read_text(encoding="utf-8")
     done = run(*next_words(shown.text))

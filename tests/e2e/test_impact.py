@@ -133,9 +133,9 @@ def test_what_was_written_a_moment_ago_is_seen(run: Call, root: Path) -> None:
 
 def test_callers_are_listed_flat(run: Call) -> None:
     assert run("callers", "lib.py#base").text == (
-        "file:lib.py#base: 2 use(s)\n  app.py:1  imports it\n  app.py:5  calls `base(_)`  in first\n"
+        "file:lib.py#base: 2 uses\n  app.py:1  imports it\n  app.py:5  calls `base(_)`  in first\n"
     )
-    assert run("callers", "lib.py#late").text == "file:lib.py#late: no use(s)\n"
+    assert run("callers", "lib.py#late").text == "file:lib.py#late: no uses\n"
 
 
 def test_a_contract_is_what_others_see(run: Call) -> None:

@@ -86,7 +86,7 @@ def test_both_sides_work_is_merged_and_committed(disjoint: Path, merge: Call) ->
     done = merge("other")
     assert done.status == 0, done.text
     assert done.text.startswith("merged as ")
-    assert ": PROVEN, 1 file(s) changed on both sides\nPROVEN: a.py\n  joined: lines of a.py\n" in done.text
+    assert ": PROVEN, 1 file changed on both sides\nPROVEN: a.py\n  joined: lines of a.py\n" in done.text
     assert asked(disjoint, "rev-parse", "HEAD^1", "HEAD^2").split() == [ours, theirs]
     assert asked(disjoint, "symbolic-ref", "HEAD") == "refs/heads/main"
     assert (disjoint / "a.py").read_text(encoding="utf-8") == BOTH
@@ -219,7 +219,7 @@ def test_only_they_have_commits(tmp_path: Path, merge: Call) -> None:
 def test_a_dry_run_changes_nothing(disjoint: Path, merge: Call) -> None:
     before = state(disjoint)
     done = merge("other", "--dry-run")
-    assert done.text.startswith("merged: PROVEN, 1 file(s) changed on both sides (dry run: nothing is changed)\n")
+    assert done.text.startswith("merged: PROVEN, 1 file changed on both sides (dry run: nothing is changed)\n")
     assert state(disjoint) == before
     assert merge("other", "--dry-run", "--no-commit").status == 2
 

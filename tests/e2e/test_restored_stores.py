@@ -86,7 +86,7 @@ def test_a_released_lease_lets_no_commit_in_after_a_restore(store: Store, root: 
     assert run("leases", "--json").json["leases"] == []
     told = run("doctor")
     assert told.status == 0
-    assert "1 lease(s) of ann ended" in told.text
+    assert "1 lease of ann ended" in told.text
     assert "commonhold log" in told.text
     assert "was ended by commonhold: the state had lost events" in run("renew", lease["id"], "--json").json["why"]
     assert run("acquire", "a.py#one", "--json").json["lease"]["fence"] > other["fence"]

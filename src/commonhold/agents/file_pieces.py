@@ -11,15 +11,10 @@ from commonhold.agents.json_entries import Entry, InTheWayError
 from commonhold.agents.json_text import NotJsonError
 from commonhold.agents.marked_block import Marks, UnendedError
 from commonhold.code.regions.toml import parse_toml
-from commonhold.kernel.texts import MARK
+from commonhold.kernel.texts import MARK, counted
 
 _KINDS: Final[Mapping[str, str]] = {"hooks": "hook", "env": "variable"}
 _MARKS: Final = 2
-
-
-def counted(count: int, what: str) -> str:
-    """Return a number and a noun, in the plural where needed."""
-    return f"{count} {what}" if count == 1 else f"{count} {what}s"
 
 
 class Obstacle(ValueError):  # noqa: N818 - the installer handles it

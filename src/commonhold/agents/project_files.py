@@ -6,11 +6,12 @@ from importlib.resources import files
 from typing import Any, Final
 
 from commonhold.agents import codex_shell, gemini_shell, hook_tables, shell_prefix
-from commonhold.agents.file_pieces import BlockPiece, FilePiece, JsonPiece, Piece, counted
+from commonhold.agents.file_pieces import BlockPiece, FilePiece, JsonPiece, Piece
 from commonhold.agents.hook_commands import Ways, is_ours
 from commonhold.agents.hook_tables import Hook
 from commonhold.agents.json_entries import Entry
 from commonhold.agents.marked_block import HASH, MARKDOWN
+from commonhold.kernel.texts import counted
 
 NAME: Final = "commonhold"
 MCP_JSON: Final = ".mcp.json"

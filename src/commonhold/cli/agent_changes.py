@@ -10,13 +10,14 @@ from pathlib import Path
 
 import commonhold
 from commonhold.agents import codex_shell, gemini_shell, hooks_off, opencode_shell, shell_prefix
-from commonhold.agents.file_pieces import FilePiece, Piece, counted
+from commonhold.agents.file_pieces import FilePiece, Piece
 from commonhold.agents.hook_commands import Link, Ways, ways_in
 from commonhold.agents.installing import FileChange, pieces_of, to_put, to_take, with_unseen
 from commonhold.agents.setup import Setup
 from commonhold.agents.setups import SETUPS
 from commonhold.config import load_settings
 from commonhold.kernel.errors import Code, CommonholdError, InputError
+from commonhold.kernel.texts import counted
 from commonhold.workspace import project_files
 from commonhold.workspace.daemon_files import http_address
 from commonhold.workspace.git.process import Git

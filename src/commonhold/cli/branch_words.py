@@ -8,6 +8,7 @@ from typing import Final
 from commonhold.cli.describe import who
 from commonhold.cli.merge_words import file_merged, printed
 from commonhold.cli.output import shown, some
+from commonhold.kernel.texts import counted
 from commonhold.merging.branches.candidate_verification import Failed, Passed
 from commonhold.merging.branches.histories import Side
 from commonhold.merging.branches.merge_branch import BranchMerge
@@ -53,7 +54,7 @@ def _head(value: BranchMerge) -> Iterator[str]:
         yield f"{_OUTCOMES[value.outcome]}{trial}"
     else:
         where = f" as {value.commit[:12]}" if value.commit else ""
-        count = f"{len(value.files)} file(s) changed on both sides"
+        count = f"{counted(len(value.files), 'file')} changed on both sides"
         yield f"merged{where}: {value.verdict.value}, {count}{_checked(value)}{trial}"
 
 

@@ -9,6 +9,7 @@ from commonhold.cli.common_options import Given, common
 from commonhold.cli.definition import Meant, meant
 from commonhold.cli.output import answer, shown
 from commonhold.code.analysis.repository.dependents import Dependent, dependents
+from commonhold.kernel.texts import counted
 
 
 @click.command(
@@ -38,7 +39,7 @@ def _shape(value: tuple[Meant, list[Dependent]]) -> Mapping[str, object]:
 
 def _lines(value: tuple[Meant, list[Dependent]]) -> Iterator[str]:
     found, uses = value
-    yield f"{shown(found.key)}: {len(uses) or 'no'} use(s)"
+    yield f"{shown(found.key)}: {counted(len(uses), 'use') if uses else 'no uses'}"
     for use in uses:
         within = f"  in {shown(use.qualname)}" if use.qualname else ""
         suspected = "" if use.is_sure else "  (suspected)"

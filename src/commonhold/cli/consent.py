@@ -11,6 +11,7 @@ from commonhold.cli.common_options import Given
 from commonhold.cli.output import complain
 from commonhold.cli.setting_up import Outcome, shown_changes
 from commonhold.kernel.errors import Code, UsageError
+from commonhold.kernel.texts import counted
 
 GIT: Final = "git"
 ALL: Final = "all"
@@ -36,7 +37,7 @@ def may_go_on(given: Given, outcome: Outcome, *, is_asked: bool) -> bool:
     if given.as_json or sys.stdin is None or not sys.stdin.isatty():
         raise UsageError(
             Code.USAGE,
-            f"{len(outcome.files)} file(s) would change, and there is no terminal to ask you at",
+            f"{counted(len(outcome.files), 'file')} would change, and there is no terminal to ask you at",
             hint="look at it with --dry-run, then repeat the call with --yes",
         )
     complain(shown_changes(outcome))

@@ -27,6 +27,7 @@ from commonhold.diagnostics.state import restored, state
 from commonhold.diagnostics.type_checkers import type_checkers
 from commonhold.diagnostics.versioning import git
 from commonhold.kernel.errors import CommonholdError, StoreError
+from commonhold.kernel.texts import counted
 from commonhold.stores.reset_events import last_reset
 from commonhold.workspace.repository import Repository, find_repository
 
@@ -136,7 +137,7 @@ def _shared_store(root: str, settings: Settings, name: str, given: Given) -> Ite
     except CommonholdError as fault:
         yield _failed("store", fault)
         return
-    yield ok("store", f"{name} answers; {len(held)} live lease(s)")
+    yield ok("store", f"{name} answers; {counted(len(held), 'live lease')}")
     yield from restored(reset)
 
 
@@ -170,7 +171,7 @@ def _recover(given: Given) -> Finding:
         undone = place.hold.recover()
     restored = [path for event in undone for path in event.restored]
     left = [path for event in undone for path in event.left]
-    found = f"{len(undone)} interrupted commit(s) taken back"
+    found = f"{counted(len(undone), 'interrupted commit')} taken back"
     files = f": {some(restored)} put back" if restored else ""
     others = f"; {some(left)} left as they are, since they were changed meanwhile" if left else ""
     return ok("recover", found + files + others, restored=restored, left=left)

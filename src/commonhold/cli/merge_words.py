@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from commonhold.cli.output import shown, shown_text
+from commonhold.kernel.texts import counted
 from commonhold.merging.branches.candidate_verification import Failed, Passed
 from commonhold.merging.branches.merge_file import FileMerge
 from commonhold.merging.verdict import NOWHERE, Lines, Spot, Verdict
@@ -21,7 +22,7 @@ def _why_trusted(value: FileMerge) -> str:
         return f" passes {shown(value.trial.check)} after {value.trial.tried} tried: {shown(value.how)}"
     if value.verdict is not Verdict.REFUSED:
         return ""
-    count = "1 spot" if len(value.spots) == 1 else f"{len(value.spots)} spots"
+    count = counted(len(value.spots), "spot")
     tried = f"; {shown(value.trial.why)}" if isinstance(value.trial, Failed) else ""
     return f": {count} cannot be shown to merge{tried}"
 

@@ -7,12 +7,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from commonhold.agents.file_pieces import counted
 from commonhold.agents.installing import FileChange
 from commonhold.agents.marked_block import HASH, block_in
 from commonhold.agents.setup import Setup
 from commonhold.cli.common_options import Given
 from commonhold.cli.output import answer, shown, shown_text
+from commonhold.kernel.texts import counted
 from commonhold.workspace.git.merge_driver_settings import Change
 
 _SECRETS: Final = "/.env"

@@ -14,6 +14,7 @@ from commonhold.cli.next_call import next_lines
 from commonhold.cli.opening import opened
 from commonhold.cli.output import answer, shown, shown_text, some
 from commonhold.commits.undo.answers import LaterWork, UndoAnswer, UndoneFile
+from commonhold.kernel.texts import counted
 
 
 @click.command(
@@ -57,7 +58,8 @@ def _lines(found: UndoAnswer, given: Given) -> Iterator[str]:
         case "undone":
             yield f"undone: event {found.sequence}"
         case "shown":
-            yield f"{len(found.commits)} commit(s) in {len(found.files)} file(s) would be undone; nothing was written"
+            size = f"{counted(len(found.commits), 'commit')} in {counted(len(found.files), 'file')}"
+            yield f"{size} would be undone; nothing was written"
     for each in found.commits:
         yield f"  event {each.sequence}  {who(each.holder)}  {some(each.keys, ' ')}{quoted(each.intent)}"
     for file in found.files:

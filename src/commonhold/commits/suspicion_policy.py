@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from commonhold.code.analysis.admission import Escalation
 from commonhold.code.analysis.repository.impacted_tests import ImpactedTest
 from commonhold.kernel.policy import Suspicion
+from commonhold.kernel.texts import counted
 from commonhold.merging.branches.candidate_verification import CHECK_SECONDS
 from commonhold.merging.branches.verification import Check
 
@@ -62,11 +63,7 @@ class SuspicionPolicy:
             return
         result = self._tests_of(paths).passes(whole, self._seconds)
         if result.passed:
-            notices.append(f"{escalation.why}; {_number(len(paths))} of tests passed with the change")
+            notices.append(f"{escalation.why}; {counted(len(paths), 'file')} of tests passed with the change")
             return
         last = result.tail.strip().rpartition("\n")[2]
         escalations.append(replace(escalation, why=f"{escalation.why}; its tests fail with the change ({last})"))
-
-
-def _number(count: int) -> str:
-    return "1 file" if count == 1 else f"{count} files"

@@ -10,6 +10,7 @@ from rich.text import Text
 
 from commonhold.demo.messages import Policy
 from commonhold.demo.options import DemoOptions
+from commonhold.kernel.texts import counted
 
 TITLES: Final[Mapping[Policy, str]] = {
     Policy.NONE: "no coordination",
@@ -142,7 +143,7 @@ class Report:
         if not self.can_compare:
             return "Speed is not shown: this machine was too busy for so many agents at once to measure anything else."
         return (
-            f"The measure of speed is a fourth run, agent-1 alone with its {_counted(self.one_agent.edits, 'edit')}: "
+            f"The measure of speed is a fourth run, agent-1 alone with its {counted(self.one_agent.edits, 'edit')}: "
             f"{self.one_agent.wall_seconds:.1f} s.\n"
             "Times depend on this machine and on its other load: compare them within one run only."
         )
@@ -150,7 +151,7 @@ class Report:
     def _work_done(self, policy: Policy) -> str:
         if not self.can_compare:
             return ""
-        return f"; {_counted(self.options.agents, 'agent')} did the work of {self.speedup(policy):.1f}"
+        return f"; {counted(self.options.agents, 'agent')} did the work of {self.speedup(policy):.1f}"
 
 
 def _collided(outcome: Outcome) -> str:
@@ -158,13 +159,9 @@ def _collided(outcome: Outcome) -> str:
         return ""
     how = "it was" if outcome.retries == 1 else "each was"
     return (
-        f" {_counted(outcome.retries, 'edit')} collided: {how} refused with the fresh text, thought over again,"
+        f" {counted(outcome.retries, 'edit')} collided: {how} refused with the fresh text, thought over again,"
         " and applied."
     )
-
-
-def _counted(count: int, what: str) -> str:
-    return f"{count} {what}" if count == 1 else f"{count} {what}s"
 
 
 def _part(count: int, whole: int) -> Text:

@@ -21,6 +21,7 @@ from commonhold.diagnostics.mounts import file_system, free_space
 from commonhold.history.check import BROKEN, all_links
 from commonhold.kernel.errors import Code, StoreError
 from commonhold.kernel.hash_chain import broken_at
+from commonhold.kernel.texts import counted
 from commonhold.machine.system import SystemClock
 from commonhold.stores.reset_events import Reset, last_reset
 from commonhold.stores.sqlite.connect import APPLICATION_ID, MIGRATIONS, is_new
@@ -210,7 +211,8 @@ def restored(reset: Reset | None) -> Iterator[Finding]:
         whose = f" of {', '.join(reset.holders)}" if reset.holders else ""
         found = (
             f"{(time.time() - reset.at) / 60:.0f} min ago the store was found to lack events that it had recorded, as"
-            f" after a restored backup: {reset.leases} lease(s){whose} ended, and fences went on above all given before"
+            f" after a restored backup: {counted(reset.leases, 'lease')}{whose} ended, and fences went on above"
+            " all given before"
         )
         then = (
             "let them acquire the keys that they still need again: commonhold log shows them; if no backup was"
@@ -234,7 +236,7 @@ def _contents(session: SqliteSession) -> Iterator[Finding]:
     journals = session.journals()
     if journals:
         paths = [write.path for journal in journals for write in journal.writes]
-        found = f"{len(journals)} commit(s) were interrupted, or are being written right now: {', '.join(paths)}"
+        found = f"{counted(len(journals), 'commit')} interrupted, or being written right now: {', '.join(paths)}"
         yield warn("journal", found, _RECOVER, paths=paths)
     else:
         yield ok("journal", "empty: no commit was interrupted")

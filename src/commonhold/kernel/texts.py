@@ -57,6 +57,11 @@ def quoted(text: str) -> str:
     return json.dumps(cut, ensure_ascii=False)
 
 
+def counted(count: int, noun: str) -> str:
+    """Return a number and its noun, in the plural where needed: `1 file`, `2 files`, `0 files`."""
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
 def listed(names: Sequence[str], most: int) -> str:
     """Join the first `most` names, and say how many more there are."""
     more = len(names) - most

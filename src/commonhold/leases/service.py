@@ -218,10 +218,16 @@ class Leases:
                     files[each.source.path] = each.source.file.hash
             elif key.scheme == FILE and not key.is_folder:
                 bases += self._whole(key, contents)
-        told = tuple(each.why for each in found.values() if each.why)
+        told = (*(each.why for each in found.values() if each.why), *self._widened(texts_))
         absent = {key: each.source for key, each in found.items() if key.is_region and each.source and not each.region}
         keys = tuple(sorted(found))
         return _Resolved(keys, shadowed, tuple(bases), contents, files, glances.seen(), since, told, absent)
+
+    def _widened(self, texts_: Sequence[str]) -> Iterator[str]:
+        """Yield a notice for each path with a wildcard: a lease cannot have one."""
+        for text in texts_:
+            if ("*" in text or "?" in text) and (key := self._reading.locate(text)).is_folder and key.scheme == FILE:
+                yield f"{text} has a wildcard: the folder {key} is leased, with everything in it"
 
     def _free(self, texts_: Sequence[str]) -> _Resolved:
         """Return free keys as they are: they name no code, so there is nothing to read."""

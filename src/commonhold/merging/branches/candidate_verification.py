@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Final
 
+from commonhold.kernel.texts import counted
 from commonhold.merging.branches.verification import Check
 from commonhold.merging.verdict import Candidate
 
@@ -94,16 +95,12 @@ def _likeliest_first(ranked: Mapping[str, Sequence[Candidate]]) -> Iterator[Choi
 
 def _end(tried: int, left: float) -> str:
     if left <= 0:
-        return f"the time for the check was over after {_number(tried)}"
-    return f"{_number(tried)} failed the check, and no more are tried"
+        return f"the time for the check was over after {counted(tried, 'candidate')}"
+    return f"{counted(tried, 'candidate')} failed the check, and no more are tried"
 
 
 _SETTLED_FAIL: Final = "the merge fails the check"
 
 
 def _all_failed(tried: int) -> str:
-    return f"{_number(tried)} failed the check, and there are no others"
-
-
-def _number(tried: int) -> str:
-    return "1 candidate" if tried == 1 else f"{tried} candidates"
+    return f"{counted(tried, 'candidate')} failed the check, and there are no others"

@@ -179,7 +179,7 @@ def test_a_released_lease_does_not_come_back_with_the_whole_folder(
     assert looked(folder) == ()
     assert acquired(folder, "account:1").fence > newest.fence + FENCE_GAP
     (told,) = [each for each in state(str(folder)) if each.check == "restored"]
-    assert "1 lease(s) of one ended" in told.found
+    assert "1 lease of one ended" in told.found
 
 
 @pytest.mark.parametrize("cut", [Gate, SecondMark])

@@ -8,6 +8,7 @@ from typing import Final
 from commonhold.code.analysis.repository.languages import linked
 from commonhold.code.analysis.repository.library import Library
 from commonhold.code.analysis.repository.reach import Reached, reach
+from commonhold.kernel.texts import counted
 
 MOST_TESTS: Final = 50
 STEPS: Final = 4
@@ -101,7 +102,7 @@ def _is_shared(path: str) -> bool:
 def _why(each: Reached) -> str:
     path, name = each.target
     sureness = "uses" if each.is_sure else "seems to use"
-    way = "" if each.depth == 1 else f", {each.depth - 1} more step(s) from the change"
+    way = "" if each.depth == 1 else f", {counted(each.depth - 1, 'more step')} from the change"
     return f"it {sureness} {name or path} of {path}{way}" if name else f"it {sureness} {path}{way}"
 
 
@@ -122,10 +123,8 @@ def _importing(library: Library, changed: Collection[str]) -> Iterator[ImpactedT
         current = list(dict.fromkeys(following))
         for path in current:
             if holds_tests(path):
-                how = (
-                    "it imports a changed file" if step == 1 else f"it imports a changed file over {step - 1} other(s)"
-                )
-                yield ImpactedTest(path, (), STEPS + step, how)
+                others = "" if step == 1 else f" over {counted(step - 1, 'other')}"
+                yield ImpactedTest(path, (), STEPS + step, f"it imports a changed file{others}")
 
 
 def _importers(library: Library) -> Mapping[str, set[str]]:
