@@ -8,7 +8,7 @@ import click
 from commonhold.api.wire import session_shapes
 from commonhold.cli import session_words
 from commonhold.cli.command import Command, Group
-from commonhold.cli.common_options import Given, common, request_option
+from commonhold.cli.common_options import Given, common, note_option, request_option
 from commonhold.cli.exit_status import DONE, REFUSED
 from commonhold.cli.opening import opened
 from commonhold.cli.output import answer
@@ -18,7 +18,7 @@ from commonhold.cli.session_starting import start, task_text
 from commonhold.sessions.commands import SessionAction
 
 C = TypeVar("C", bound=Callable[..., Any])
-_note: Final = click.option("--note", metavar="WHY", required=True, help="The reason, for the log.")
+_note: Final = note_option("The reason, for the log.")
 
 
 @click.group(
