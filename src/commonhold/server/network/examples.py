@@ -14,7 +14,9 @@ EXAMPLES: Final[Mapping[str, Mapping[str, Any]]] = {
     "ask": {"lease_id": _LEASE, "why": "the release waits for this function"},
     "break_lease": {"lease_id": _LEASE, "reason": "its machine is gone"},
     "change_managed_session": {"session": "s12", "action": "cancel", "note": "the task was wrong"},
-    "propose_tasks": {"tasks": [{"title": "cache the rates", "intent": "charge() asks for them on every call"}]},
+    "propose_tasks": {
+        "tasks": [{"id": "rates", "title": "cache the rates", "intent": "charge() asks for them on every call"}]
+    },
     "change_task": {"task": "price", "action": "done", "commit": "4be1f0c"},
     "claim_task": {"labels": ["python"]},
     "commit": {
