@@ -248,7 +248,13 @@ _C: Final = replace(
         "preproc_ifdef": b"identifier",
     },
     clauses=BRACES.clauses | {"preproc_elif", "preproc_elifdef", "preproc_else"},
-    bindings={**BRACES.bindings, "declaration": binding("declarator")},
+    identifiers=BRACES.identifiers | {"statement_identifier"},
+    bindings={
+        **BRACES.bindings,
+        "declaration": binding("declarator"),
+        "labeled_statement": binding("label"),
+        "type_definition": binding("declarator"),
+    },
     node_effects=compiled.C,
 )
 

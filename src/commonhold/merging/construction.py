@@ -16,12 +16,15 @@ from commonhold.merging.layout import Element
 from commonhold.merging.profile import Profile
 from commonhold.merging.prose import lines_of
 
-_MADE: Final = re.compile(rb"\bnew\s+(?:[\w.:\\]*[.:\\])?(\w+)|\b(\w+)\s*(?:<[^<>(){}]*>)?\s*[({]|\b(\w+)\.new\b")
+_MADE: Final = re.compile(
+    rb"\bnew\s+(?:[\w.:\\]*[.:\\])?(\w+)|\b(\w+)\s*(?:<[^<>(){}]*>)?\s*[({]|\b(\w+)\.new\b|\b(\w+)\s+\w+[\[\]\s]*=\s*\{"
+)
 _WORD: Final = re.compile(rb"\w+")
 # The fields of a constructing node that may hold the name of the type.
 _MAKING: Final = {
     "call": ("function", "receiver"),
     "call_expression": ("function",),
+    "declaration": ("type",),
     "composite_literal": ("type",),
     "instance_expression": (),
     "new_expression": ("constructor", "type"),
@@ -114,6 +117,8 @@ def _makings(root: Node, names: set[bytes]) -> dict[bytes, list[int]]:
 def _made_by(node: Node) -> bytes | None:
     if node.type == "composite_literal" and _is_keyed(node):
         return None
+    if node.type == "declaration" and not _is_filled_by_place(node):
+        return None
     method = node.child_by_field_name("method")
     if method is not None and method.text != b"new":
         return None
@@ -122,6 +127,17 @@ def _made_by(node: Node) -> bytes | None:
     text = (named.text or b"").partition(b"<")[0].partition(b"[")[0] if named is not None else b""
     words = _WORD.findall(text)
     return words[-1] if words else None
+
+
+def _is_filled_by_place(declaration: Node) -> bool:
+    """Whether a variable of C gets the values of its fields in their order."""
+    declared = declaration.child_by_field_name("declarator")
+    values = declared.child_by_field_name("value") if declared is not None else None
+    return values is not None and values.type == "initializer_list" and _is_without_keys(values)
+
+
+def _is_without_keys(values: Node) -> bool:
+    return all(each.type != "initializer_pair" for each in values.named_children)
 
 
 def _is_keyed(literal: Node) -> bool:

@@ -12,9 +12,11 @@ from functools import cached_property
 from typing import Final
 
 from commonhold.code.analysis.impact import COMMON_ATTRIBUTES
+from commonhold.merging.altered_names import altered_names
 from commonhold.merging.construction import made_anew, made_otherwise
 from commonhold.merging.demands import counted_on, demanded_anew
 from commonhold.merging.effects import Effects, effects_of
+from commonhold.merging.implied_calls import changed_specials, implied_anew
 from commonhold.merging.interference import Delta, deltas_of, is_function, is_offer, known_as
 from commonhold.merging.layout import Element
 from commonhold.merging.nested_functions import changed_inside
@@ -24,6 +26,7 @@ from commonhold.merging.withdrawn_names import defines, is_code, newly_written, 
 
 _Key = tuple[str, bytes]
 _MAKE: Final = "make"
+_IMPLY: Final = "imply"
 _WORD: Final = re.compile(rb"\w+")
 # Files whose functions are called through a name from the path (a module), if not by their own name.
 _NAMED_BY_PATH: Final = (".py", ".pyi", ".js", ".jsx", ".mjs", ".cjs", ".ts", ".tsx", ".go", ".rs")
@@ -47,6 +50,11 @@ class FileChange:
     def offers_otherwise(self) -> bool:
         """Whether the change may affect how other code uses the file's definitions; a change inside a body does not."""
         return any(is_offer(each) and not _is_plain_addition(each) for each in self.deltas)
+
+    @cached_property
+    def altered(self) -> Sequence[tuple[bytes, int, str]]:
+        """The names of which something else holds now than before, each with a row and the change in words."""
+        return [*altered_names(self.before, self.after)]
 
     @cached_property
     def written(self) -> Mapping[bytes, int]:
@@ -141,11 +149,13 @@ def _changed_by(file: FileChange, kinds: frozenset[str]) -> Iterator[tuple[_Key,
     """Yield the changed names; how types are made and what they demand only if the other side has such `kinds`."""
     for effect in (*_behaviour(file, file.deltas), *_overloaded(file)):
         yield ("", effect.name), effect
+    for name, row in changed_specials(file.before, file.after) if _IMPLY in kinds else ():
+        yield (_IMPLY, name), _Effect(name, file.path, (row, row + 1), "changed what happens in")
     if not file.offers_otherwise:
         return
     for name, row in made_otherwise(file.before, file.after) if _MAKE in kinds else ():
         yield (_MAKE, name), _Effect(name, file.path, (row, row + 1), "changed how to make")
-    for key, row, what in demanded_anew(file.before, file.after) if kinds - {"", _MAKE} else ():
+    for key, row, what in demanded_anew(file.before, file.after) if kinds - {"", _MAKE, _IMPLY} else ():
         yield key, _Effect(key[1], file.path, (row, row + 1), what)
 
 
@@ -154,6 +164,8 @@ def _called_by(file: FileChange) -> Iterator[tuple[_Key, _Effect]]:
         yield ("", effect.name), effect
     for name, row in made_anew(file.before, file.after):
         yield (_MAKE, name), _Effect(name, file.path, (row, row + 1), "make")
+    for name, row in implied_anew(file.before, file.after):
+        yield (_IMPLY, name), _Effect(name, file.path, (row, row + 1), "use what calls")
     for key, row, how in counted_on(file.before, file.after):
         yield key, _Effect(key[1], file.path, (row, row + 1), how)
 
@@ -282,6 +294,7 @@ def _met(changing: _Side, calling: _Side, *, are_exchanged: bool = False) -> Ite
             told |= {(key[1].lstrip(b"."), call.path) for call in calls}
             yield from (_between(change, call, are_exchanged=are_exchanged) for call in calls)
     yield from _dangling(changing, calling, told, are_exchanged=are_exchanged)
+    yield from _counted_on(changing, calling, told, are_exchanged=are_exchanged)
 
 
 def _dangling(
@@ -297,6 +310,25 @@ def _dangling(
             is_common = change.path != file.path and name.decode(errors="replace") in COMMON_ATTRIBUTES
             if not is_common and is_code(file.after, name, row):
                 use = _Effect(name, file.path, (row, row + 1), "use")
+                yield _between(change, use, are_exchanged=are_exchanged)
+
+
+def _counted_on(
+    changing: _Side, using: _Side, told: Container[tuple[bytes, str]], *, are_exchanged: bool
+) -> Iterator[Bearing]:
+    """Yield places where one side newly writes a name of which something holds no more on the other side."""
+    for changed in changing.files:
+        for name, row, what in changed.altered:
+            bare = name.lstrip(b".")
+            for file in using.files:
+                place = file.written.get(bare)
+                is_known = (bare, file.path) in told or not (
+                    file.path == changed.path or using.names(changed.path, file.path)
+                )
+                if place is None or is_known or not is_code(file.after, name, place):
+                    continue
+                change = _Effect(name, changed.path, (row, row + 1), what)
+                use = _Effect(name, file.path, (place, place + 1), "use")
                 yield _between(change, use, are_exchanged=are_exchanged)
 
 

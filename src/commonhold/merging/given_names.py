@@ -23,6 +23,7 @@ from commonhold.merging.prose import lines_of
 # Members, entries, parameters and other nodes with a name in their scope; `_NAME_FIELDS` says where the name stands.
 _GIVING: Final = frozenset(
     {
+        "alias_declaration",
         "array_element_initializer",
         "associated_type",
         "block_mapping_pair",
@@ -138,6 +139,7 @@ _TAG: Final = re.compile(rb"(\w+):\"([^\",]+)")
 _ROUTED: Final = re.compile(
     rb"\A[@\[#]*(?:\w+\.)*(?:route|get|post|put|patch|delete|command|websocket|Route|\w*Mapping|Http\w+)\("
 )
+_OVERLOADED: Final = frozenset({"declaration", "function_definition"})
 _VALUES: Final = ("value", "raw_value", "arguments")
 _VALUED: Final = frozenset(
     {
@@ -161,13 +163,17 @@ Name = tuple[str, bytes]
 
 @dataclass(slots=True)
 class _Given:
-    """How often each scope defines each name; `labels` are the scopes without the numbers of equal ones."""
+    """How often each scope defines each name; `labels` are the scopes without the numbers of equal ones.
+
+    `overloaded` are the names of functions that may have several definitions, but no variable or type beside them.
+    """
 
     source: bytes
     places: Sequence[int]
     profile: Profile
     counts: dict[Key, Counter[Name]] = field(default_factory=dict)
     labels: dict[Key, Key] = field(default_factory=dict)
+    overloaded: dict[Key, set[bytes]] = field(default_factory=dict)
 
     def most(self) -> Counter[tuple[Key, Name]]:
         """Return how often a name stands in one scope; of several with one label, the highest count."""
@@ -175,7 +181,8 @@ class _Given:
         for key, names in self.counts.items():
             for name, count in names.items():
                 at = self.labels[key], name
-                found[at] = max(found[at], count)
+                is_overloaded = not name[0] and name[1] in self.overloaded.get(key, ())
+                found[at] = max(found[at], count + is_overloaded)
         return found
 
     def give(self, scope: Key, *names: Name) -> None:
@@ -245,11 +252,21 @@ def _visit(node: Node, scope: Key, given: _Given) -> None:
         named = node.child_by_field_name("left") or node
         given.give(scope, *([("", named.text or b"")] if named.type in given.profile.identifiers else ()))
     else:
-        if kind == "anchor_name":
-            given.give((), ("anchor", node.text or b""))
-        elif kind == "assignment":
-            given.give(scope, *_assigned(node))
+        for place, name in {*_given_apart(node, scope)}:
+            given.give(place, name)
         _inside(node, scope, given)
+
+
+def _given_apart(node: Node, scope: Key) -> Iterator[tuple[Key, Name]]:
+    """Yield the names that other nodes give, each with its scope: of anchors and of the default export, the file."""
+    if node.type == "anchor_name":
+        yield (), ("anchor", node.text or b"")
+    elif node.type == "assignment":
+        yield from ((scope, name) for name in _assigned(node))
+    elif node.type == "shorthand_property_identifier":
+        yield scope, ("", node.text or b"")
+    elif node.type == "export_statement" and any(each.type == "default" for each in node.children):
+        yield (), ("export", b"default")
 
 
 def _is_of_closure(node: Node, profile: Profile) -> bool:
@@ -283,6 +300,9 @@ def _definition(node: Node, name: bytes, scope: Key, given: _Given) -> None:
     )
     if not is_part:
         given.give(scope, ("", name))
+        bare, mark, _ = name.partition(b"(")
+        if mark and node.type in _OVERLOADED:
+            given.overloaded.setdefault(scope, set()).add(bare)
     inner = given.inside(scope, name.removeprefix(b"extension "), is_open=is_class)
     for child in node.named_children:
         if not given.is_wanted(child):

@@ -29,7 +29,8 @@ class NodeEffects:
     If `imports_run`, an import runs the code of a module. If `assigning_declares`, a variable that a function assigns
     is local. If a language `has_outer_variables`, a name that no function declares may be a field of `this`, or a
     variable that other files change. If `bare_names_call`, such a name is the call of a method. If the last statement
-    of a body gives the value of the body, `without_value` are the statements that have none.
+    of a body gives the value of the body, `without_value` are the statements that have none. If names are
+    `declared_first`, code above their declaration cannot use them.
     """
 
     plain: frozenset[str] = frozenset()
@@ -46,6 +47,7 @@ class NodeEffects:
     has_outer_variables: bool = False
     bare_names_call: bool = False
     without_value: frozenset[str] | None = None
+    declared_first: bool = False
 
 
 def words(*lines: str) -> frozenset[str]:

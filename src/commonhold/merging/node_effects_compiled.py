@@ -53,6 +53,7 @@ RUST: Final = NodeEffects(
         "anyhow::bail anyhow::ensure assert assert_eq assert_ne bail debug_assert ensure panic",
         "std::process::exit todo unimplemented unreachable",
     ),
+    declared_first=True,
     without_value=words("expression_statement let_declaration"),
 )
 
@@ -177,6 +178,7 @@ C: Final = NodeEffects(
     ),
     leaving=words("abort assert exit"),
     has_outer_variables=True,
+    declared_first=True,
 )
 
 CPP: Final = replace(

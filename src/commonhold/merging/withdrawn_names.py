@@ -17,6 +17,14 @@ from commonhold.merging.profile import Profile
 from commonhold.merging.prose import lines_of
 
 _ASSIGNING: Final = {"assignment": "left", "preproc_function_def": "name", "variable_declarator": "name"}
+_TEXT: Final = re.compile(r"string|symbol|text|content|fragment")
+_LOOKING_UP: Final = re.compile(
+    rb"(?:[\w.]+[.:>])?(?:__all__\s*\+?=|(?:getattr|hasattr|setattr|delattr|attrgetter|methodcaller|eval|exec|globals\(\)"
+    rb"|locals\(\)|patch|object|send|public_send|__send__|respond_to\?|method|instance_method|define_method|const_get"
+    rb"|call_user_func|call_user_func_array|is_callable|method_exists|usefixtures|getMethod|getDeclaredMethod|getField"
+    rb"|GetMethod|GetProperty|MethodByName|FieldByName|NSSelectorFromString|Reflect\.get)\s*[(\[ ])"
+)
+_LONGEST_CALL: Final = 30
 _SET: Final = re.compile(rb"(?:\b(?:self|this)\.|@)(\w+)\s*(?::[^=\n]+)?=(?!=)")
 
 
@@ -47,9 +55,33 @@ def newly_written(before: Element, after: Element) -> dict[bytes, int]:
 
 
 def is_code(element: Element, word: bytes, row: int) -> bool:
-    """Whether a word on a row is a name, not part of a comment or text."""
-    leaves = (node for node in Rows([row]).nodes(element.node) if not node.named_child_count)
-    return any(node.text == word and _is_name(node, element.profile) for node in leaves)
+    """Whether a word on a row is a name, not part of a comment or text; with a dot before it, the name of a member."""
+    is_member, bare = word.startswith(b"."), word.lstrip(b".")
+    leaves = [node for node in Rows([row]).nodes(element.node) if not node.named_child_count]
+    named = (node for node in leaves if node.text == bare and _is_name(node, element.profile))
+    if any(not is_member or _is_of_object(node, element.profile) for node in named):
+        return True
+    written = re.compile(rb"(?<!\w)%s(?!\w)" % re.escape(bare))
+    return any(written.search(node.text or b"") and _is_looked_up(node) for node in leaves)
+
+
+def _is_looked_up(leaf: Node) -> bool:
+    """Whether a text is, or contains, a name that running code looks up: in a call that does so, or in `__all__`."""
+    node: Node | None = leaf if _TEXT.search(leaf.type) else None
+    for _ in range(5):
+        node = node.parent if node is not None else None
+        if node is None or node.end_point.row - node.start_point.row > _LONGEST_CALL:
+            return False
+        if _LOOKING_UP.match(node.text or b""):
+            return True
+    return False
+
+
+def _is_of_object(node: Node, profile: Profile) -> bool:
+    """Whether a name is that of a member; in some languages it may stand without the object."""
+    around = node.parent.type if node.parent is not None else ""
+    is_reached = around in profile.members or around in profile.method_calls or around in profile.setters
+    return is_reached or profile.node_effects.has_outer_variables
 
 
 def _is_name(node: Node, profile: Profile) -> bool:

@@ -1,0 +1,244 @@
+"""Names that one side gives another meaning without rewriting what the other side's code says about them.
+
+A member loses its visibility by a word above it, a type its traits by another block, a function its declaration ahead
+of its users. Each is a fact about a name. If one side takes it away, new code of the other that writes the name counts
+on it. The name of a member begins with a dot: only code that reaches it through an object counts on it.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import Final
+
+from tree_sitter import Node
+
+from commonhold.merging.changed_rows import WORD, Rows, changed_rows, rows_with
+from commonhold.merging.layout import Element
+from commonhold.merging.profile import Profile
+from commonhold.merging.prose import lines_of
+
+Fact = tuple[bytes, str, bytes]
+"""A name, a word for what is said about it, and what is said."""
+
+_FIELDS: Final = frozenset({"field_declaration", "property_signature", "public_field_definition"})
+_VISIBILITY: Final = re.compile(rb"^\s*(private|protected|public)\b\s*:?\s*$")
+_DERIVED: Final = re.compile(rb"\bderive\(([^)]*)\)")
+_SLOT: Final = re.compile(rb"[\"'](\w+)[\"']")
+_WRAPPERS: Final = re.compile(
+    r"\A(?:preproc_(?:if|el)\w*|declaration_list|namespace_definition|linkage_specification)\Z"
+)
+# Code above these cannot use their names; it can use those of all other items.
+_DECLARING: Final = frozenset(
+    {
+        "declaration",
+        "function_definition",
+        "macro_definition",
+        "preproc_def",
+        "preproc_function_def",
+        "type_definition",
+    }
+)
+
+
+def altered_names(before: Element, after: Element) -> Iterator[tuple[bytes, int, str]]:
+    """Yield the names of which something no longer holds, or newly does, each with a row and the change in words."""
+    if before.text == after.text or not (before.profile.calls or before.profile.method_calls):
+        return
+    gone, come = changed_rows(before.source, after.source)
+    were = [(fact, node) for node in gone.nodes(before.node) for fact in _facts_of(node, before.profile)]
+    if were:
+        names = {fact[0].lstrip(b".") for fact, _ in were}
+        rows = rows_with(after.source, names)
+        held = {fact for node in rows.nodes(after.node) for fact in _facts_of(node, after.profile)}
+        yield from ((fact[0], node.start_point.row, fact[1]) for fact, node in were if fact not in held)
+    anew = [(fact, node) for node in come.nodes(after.node) for fact in _new_facts_of(node)]
+    if anew:
+        rows = rows_with(before.source, {fact[0].lstrip(b".") for fact, _ in anew})
+        known = {fact for node in rows.nodes(before.node) for fact in _new_facts_of(node)}
+        yield from ((fact[0], node.start_point.row, fact[1]) for fact, node in anew if fact not in known)
+    yield from _hidden(before, after, gone, come)
+    yield from _declared_later(before, after)
+
+
+def _facts_of(node: Node, profile: Profile) -> Iterator[Fact]:
+    told = _BY_KIND.get(node.type)
+    if told is not None:
+        yield from told(node, profile)
+
+
+def _field(node: Node, _profile: Profile) -> Iterator[Fact]:
+    """Yield how a field is declared: its type and the words before it, not its value."""
+    value = node.child_by_field_name("value") or node.child_by_field_name("default_value")
+    end = value.start_byte if value is not None else node.end_byte
+    declared = b" ".join((node.text or b"")[: end - node.start_byte].rstrip(b"=; \n\t").split())
+    names = node.children_by_field_name("name") or node.children_by_field_name("declarator")
+    for name in names:
+        words = WORD.findall(_innermost(name).text or b"")
+        if name.type != "function_declarator" and words:
+            yield b"." + words[-1], "changed how to declare", declared
+
+
+def _innermost(declarator: Node) -> Node:
+    while True:
+        inner = declarator.child_by_field_name("declarator")
+        if inner is None:
+            return declarator
+        declarator = inner
+
+
+def _implementation(node: Node, _profile: Profile) -> Iterator[Fact]:
+    trait, of = node.child_by_field_name("trait"), node.child_by_field_name("type")
+    if trait is not None and of is not None:
+        yield from _implemented(of.text or b"", trait.text or b"")
+
+
+def _derivation(node: Node, _profile: Profile) -> Iterator[Fact]:
+    of = node.next_named_sibling
+    while of is not None and of.type == node.type:
+        of = of.next_named_sibling
+    name = of.child_by_field_name("name") if of is not None else None
+    for match in _DERIVED.finditer(node.text or b"") if name is not None else ():
+        for trait in match[1].split(b","):
+            yield from _implemented((name.text or b"") if name is not None else b"", trait.strip())
+
+
+def _implemented(of: bytes, trait: bytes) -> Iterator[Fact]:
+    """Yield that a type implements a trait, by whatever path or block."""
+    head, mark, rest = trait.partition(b"<")
+    named = WORD.findall(of.partition(b"<")[0])
+    if named and trait:
+        yield named[-1], "no longer implements a trait for", head.rpartition(b"::")[2].strip() + mark + rest
+
+
+def _receiver(node: Node, _profile: Profile) -> Iterator[Fact]:
+    """Yield that a method of Go has a value as its receiver, so that values and pointers have it."""
+    receiver, name = node.child_by_field_name("receiver"), node.child_by_field_name("name")
+    text = (receiver.text or b"") if receiver is not None else b""
+    of = WORD.findall(text)
+    if name is not None and of and b"*" not in text:
+        yield b"." + (name.text or b""), "changed the receiver of", of[-1]
+        yield of[-1], "changed the receiver of a method of", name.text or b""
+
+
+def _assigned_function(node: Node, profile: Profile) -> Iterator[Fact]:
+    """Yield how a function that is assigned to a member is called; in Python, the slots of a class."""
+    left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
+    if left is None or right is None:
+        return
+    if left.text == b"__slots__":
+        yield from ((b"." + name, "took away the slot of", b"") for name in _SLOT.findall(right.text or b""))
+    parameters = right.child_by_field_name("parameters")
+    if left.type in profile.members and parameters is not None:
+        yield b"." + WORD.findall(left.text or b"")[-1], "changed how to call", parameters.text or b""
+
+
+def _overload(node: Node, _profile: Profile) -> Iterator[Fact]:
+    """Yield one of the ways to call a function of TypeScript, which its body does not show."""
+    yield _declared_name(node), "took away an overload of", (node.text or b"").rstrip(b";")
+
+
+_BY_KIND: Final[Mapping[str, Callable[[Node, Profile], Iterator[Fact]]]] = {
+    **dict.fromkeys(_FIELDS, _field),
+    "assignment": _assigned_function,
+    "assignment_expression": _assigned_function,
+    "attribute_item": _derivation,
+    "function_signature": _overload,
+    "impl_item": _implementation,
+    "method_declaration": _receiver,
+}
+
+
+def _new_facts_of(node: Node) -> Iterator[Fact]:
+    """Yield facts that change the meaning of a name by being there: a function that calls now choose before another."""
+    if node.type == "template_declaration":
+        yield _declared_name(node.named_children[-1]), "defined another", node.text or b""
+    elif node.type in {"declaration", "function_definition"} and node.parent is not None:
+        of = node.parent.parent.child_by_field_name("name") if node.parent.parent is not None else None
+        if node.parent.type == "field_declaration_list" and of is not None and _declared_name(node) == of.text:
+            kind = b"deleted" if b"delete" in (node.text or b"") else b"written"
+            yield of.text or b"", "changed how to make", kind
+    elif node.type == "function_item":
+        around = node.parent.parent if node.parent is not None else None
+        name = _declared_name(node)
+        if around is not None and around.type == "impl_item" and _is_of_a_trait(around, name):
+            yield b"." + name, "defined without a trait", (around.child_by_field_name("type") or node).text or b""
+    elif node.type == "method_declaration" and node.child_by_field_name("receiver") is not None:
+        name = _declared_name(node)
+        if _is_promoted(node, name):
+            yield b"." + name, "defined for one more type", (node.child_by_field_name("receiver") or node).text or b""
+
+
+def _declared_name(node: Node) -> bytes:
+    named = node.child_by_field_name("name") or node.child_by_field_name("declarator")
+    words = WORD.findall(_innermost(named).text or b"") if named is not None else []
+    return words[-1] if words else b""
+
+
+def _is_of_a_trait(block: Node, name: bytes) -> bool:
+    """Whether a block of a type has no trait, but a trait of the file has a function of that name."""
+    traits = (each for each in (block.parent or block).named_children if each.type == "trait_item")
+    is_named = re.compile(rb"\bfn\s+%s\b" % re.escape(name))
+    return block.child_by_field_name("trait") is None and any(is_named.search(each.text or b"") for each in traits)
+
+
+def _is_promoted(method: Node, name: bytes) -> bool:
+    """Whether a method of Go may hide, or clash with, one of an embedded type."""
+    source = method.parent.text or b"" if method.parent is not None else b""
+    of = WORD.findall((method.child_by_field_name("receiver") or method).text or b"")[-1:]
+    several = len(re.findall(rb"^func\s*\([^)]*\)\s*%s\b" % re.escape(name), source, re.MULTILINE)) > 1
+    embedding = re.compile(rb"^\s+\*?%s\s*$|^type\s+%s\s+struct\s*\{[^}]*^\s+\*?\w+\s*$" % (of[0], of[0]), re.MULTILINE)
+    return several and embedding.search(source) is not None
+
+
+def _hidden(before: Element, after: Element, gone: Rows, come: Rows) -> Iterator[tuple[bytes, int, str]]:
+    """Yield the members that are no longer public: a word above them gives their visibility."""
+    lines = [(lines_of(side.source), rows) for side, rows in ((before, gone), (after, come))]
+    if not any(_VISIBILITY.match(text[row]) for text, rows in lines for row in rows.rows):
+        return
+    old, new = _public(before), _public(after)
+    yield from ((b"." + name[-1], row, "no longer offers") for name, row in old.items() if name not in new)
+
+
+def _public(element: Element) -> dict[tuple[bytes, ...], int]:
+    """Return the members of classes in which a word gives the visibility of those below it, if that is public."""
+    found: dict[tuple[bytes, ...], int] = {}
+    stack = [element.node]
+    while stack:
+        node = stack.pop()
+        stack += node.named_children
+        if node.type not in {"body_statement", "field_declaration_list"} or node.parent is None:
+            continue
+        is_public = not (node.parent.text or b"").startswith(b"class") or node.type == "body_statement"
+        for child in node.named_children:
+            if child.type == "access_specifier" or _VISIBILITY.match(child.text or b""):
+                is_public = (child.text or b"").strip(b" :") == b"public"
+            elif is_public and (name := _declared_name(child)):
+                of = node.parent.child_by_field_name("name")
+                found[(of.text or b"") if of is not None else b"", name] = child.start_point.row
+    return found
+
+
+def _declared_later(before: Element, after: Element) -> Iterator[tuple[bytes, int, str]]:
+    """Yield the names that stand farther down: in some languages code above can no longer use them."""
+    if not before.profile.node_effects.declared_first:
+        return
+    old, new = _first_rows(before), _first_rows(after)
+    places = {name: index for index, name in enumerate(name for name in old if name in new)}
+    last = -1
+    for name in (name for name in new if name in places):
+        row, kind = old[name]
+        if places[name] < last and kind in _DECLARING:
+            yield name, row, "moved something above the declaration of"
+        last = max(last, places[name])
+
+
+def _first_rows(element: Element) -> dict[bytes, tuple[int, str]]:
+    """Return the rows on which names are declared for the first time, in this order, with the kinds of their nodes."""
+    found: dict[bytes, tuple[int, str]] = {}
+    stack = [element.node]
+    while stack:
+        node = stack.pop()
+        if _WRAPPERS.match(node.type) or node is element.node:
+            stack += reversed(node.named_children)
+        elif (node.type in _DECLARING or node.type.endswith("_item")) and (name := _declared_name(node)):
+            found.setdefault(name, (node.start_point.row, node.type))
+    return found
