@@ -304,13 +304,23 @@ def _dangling(
     if not changing.withdrawn:
         return
     for file in using.files:
-        names = changing.withdrawn.keys() & file.written.keys()
+        written = {name: _written_as(name, file.written) for name in changing.withdrawn}
+        names = [name for name, word in written.items() if word is not None]
         for name in sorted(name for name in names if (name, file.path) not in told):
-            change, row = changing.withdrawn[name], file.written[name]
+            word = written[name] or name
+            change, row = changing.withdrawn[name], file.written[word]
             is_common = change.path != file.path and name.decode(errors="replace") in COMMON_ATTRIBUTES
-            if not is_common and is_code(file.after, name, row):
+            if not is_common and is_code(file.after, word, row):
                 use = _Effect(name, file.path, (row, row + 1), "use")
                 yield _between(change, use, are_exchanged=are_exchanged)
+
+
+def _written_as(name: bytes, written: Mapping[bytes, int]) -> bytes | None:
+    """Return the word that stands for a name: itself, or what it begins with where the rest is computed (`do_`)."""
+    if name in written:
+        return name
+    head = name.rpartition(b"_")[0] + b"_"
+    return head if len(head) > 1 and head in written else None
 
 
 def _counted_on(

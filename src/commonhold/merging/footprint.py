@@ -1,12 +1,17 @@
 """The reach of some statements when they run: memory that they read or change, unknown code, a way out."""
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import Final
 
 from tree_sitter import Node
 
 from commonhold.merging.node_effects import kind_of, part
 from commonhold.merging.profile import Profile
+
+_METACLASS: Final = re.compile(rb"\bmetaclass\s*=\s*(?!(?:abc\.)?ABCMeta\b|(?:enum\.)?Enum(?:Meta|Type)\b)")
+_HOOK: Final = b"__init_subclass__"
 
 
 @dataclass(slots=True)
@@ -48,6 +53,7 @@ def is_known(kind: str, profile: Profile) -> bool:
 def _run(node: Node, profile: Profile, into: Footprint) -> None:
     effects = profile.node_effects
     kind = kind_of(node, effects)
+    into.does_anything = into.does_anything or (kind in effects.running and _runs_code(node, profile))
     if not node.is_named or kind in effects.inert or kind in profile.comments:
         return
     if kind in profile.identifiers:
@@ -71,6 +77,27 @@ def _run(node: Node, profile: Profile, into: Footprint) -> None:
     elif not is_known(kind, profile) or (kind in effects.classes and _constructs(node, effects.pure)):
         into.does_anything = True
     _run_parts(node, kind, profile, into)
+
+
+def _runs_code(class_: Node, profile: Profile) -> bool:
+    """Whether the definition of a class runs code: statements in its body, a metaclass, a hook of a base class.
+
+    The values of its attributes are assumed to have no effect but to be made.
+    """
+    body, bases = class_.child_by_field_name("body"), class_.child_by_field_name("superclasses")
+    head = (bases.text or b"") if bases is not None else b""
+    if _METACLASS.search(head) or (head and _HOOK in (_root(class_).text or b"")):
+        return True
+    members = body.named_children if body is not None else []
+    run = (each for each in members if each.type == "expression_statement" and each.named_child_count)
+    calls = any(each.named_children[0].type in profile.calls for each in run)
+    return calls or any(each.type == "class_static_block" for each in members)
+
+
+def _root(node: Node) -> Node:
+    while node.parent is not None:
+        node = node.parent
+    return node
 
 
 def _run_parts(node: Node, kind: str, profile: Profile, into: Footprint) -> None:

@@ -252,8 +252,8 @@ def _visit(node: Node, scope: Key, given: _Given) -> None:
         named = node.child_by_field_name("left") or node
         given.give(scope, *([("", named.text or b"")] if named.type in given.profile.identifiers else ()))
     else:
-        for place, name in {*_given_apart(node, scope)}:
-            given.give(place, name)
+        for place, given_name in {*_given_apart(node, scope)}:
+            given.give(place, given_name)
         _inside(node, scope, given)
 
 

@@ -5,9 +5,11 @@ that each side *changed* are compared: a name that both sides only use, or that 
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
+
+from tree_sitter import Node
 
 from commonhold.merging.alternatives import only_got_members
 from commonhold.merging.effects import Effects, effects_of
@@ -58,12 +60,17 @@ def interference(record: Record, profile: Profile) -> list[Spot]:
 def _crossed(mine: Sequence[Delta], others: Sequence[Delta]) -> list[Spot]:
     definers, users = _by_name(others, lambda each: each.defines), _by_name(others, lambda each: each.uses)
     touchers = _by_name(others, lambda each: each.touched)
+    movers: dict[bytes, list[Delta]] = {}
+    for each in others:
+        for name in moved_anew(each):
+            movers.setdefault(name, []).append(each)
     found: dict[tuple[int, int], Spot] = {}
     for one in mine:
         defines, uses = (_as_members(names, one) for names in (one.effects.defines, one.effects.uses))
         near = [each for name in defines for each in (*definers.get(name, ()), *users.get(name, ()))]
         near += [each for name in uses for each in (*definers.get(name, ()), *touchers.get(name, ()))]
-        near += [each for name in one.effects.touched for each in users.get(name, ())]
+        near += [each for name in (*one.effects.touched, *moved_anew(one)) for each in users.get(name, ())]
+        near += [each for name in uses for each in movers.get(name, ())]
         near += others if _EVERYTHING in one.effects.defines else definers.get(_EVERYTHING, ())
         for other in {id(each): each for each in near}.values():
             shared = _shared(one, other)
@@ -119,8 +126,40 @@ def _reached_into(one: Delta, other: Delta) -> frozenset[bytes]:
     if one.function is None or one.function is not other.function:
         return frozenset()
     pairs = ((one.effects, other.effects), (other.effects, one.effects))
-    found = (name for first, second in pairs for name in first.touched & (second.whole | second.receivers))
+    found = {name for first, second in pairs for name in first.touched & (second.whole | second.receivers)}
+    found |= (moved_anew(one) & other.effects.uses) | (moved_anew(other) & one.effects.uses)
     return frozenset(name for name in found if name.decode(errors="replace") not in one.element.profile.receivers)
+
+
+def moved_anew(delta: Delta) -> frozenset[bytes]:
+    """Return the variables whose value a changed statement newly takes away, so that no other code has it."""
+    moving = delta.element.profile.node_effects.moving
+    if not moving or delta.function is None or delta.is_gone:
+        return frozenset()
+    before = _moved(delta.old.node, moving) if delta.old is not None else frozenset()
+    return frozenset(
+        name for name in _moved(delta.element.node, moving) - before if not _is_copied(name, delta.function)
+    )
+
+
+def _moved(root: Node, moving: Mapping[str, str]) -> frozenset[bytes]:
+    found, stack = set(), [root]
+    while stack:
+        node = stack.pop()
+        stack += node.named_children
+        place = moving.get(node.type)
+        if place is not None:
+            parts = node.children_by_field_name(place) if place else node.named_children
+            found |= {each.text or b"" for each in parts if each.type == "identifier"}
+    return frozenset(found)
+
+
+def _is_copied(name: bytes, function: Element) -> bool:
+    """Whether a variable is of a type whose values are copied, as its declaration shows: a number or a reference."""
+    form = (
+        rb"\b%s\s*(?::\s*(?:&|[iu](?:8|16|32|64|128|size)\b|f(?:32|64)\b|bool\b|char\b)|=\s*(?:&|-?\d|true\b|false\b))"
+    )
+    return re.search(form % re.escape(name), function.text) is not None
 
 
 def _origin(delta: Delta) -> bytes:

@@ -28,6 +28,7 @@ from commonhold.merging.prose import AtOnePoint, apart, lines_of, merge_prose
 from commonhold.merging.result_checks import doubled_names, fault_in
 from commonhold.merging.sections import misplaced
 from commonhold.merging.structure import Structure
+from commonhold.merging.unused_names import unused_names
 from commonhold.merging.verdict import NOWHERE, Candidate, Proven, Reason, Sides, Spot, Unproven
 
 MAX_BYTES: Final = 16 * 2**20
@@ -174,6 +175,9 @@ class _Merge:
         names = doubled_names(merged, elements)
         if names:
             return Spot(Reason.GATE, f"put together it would define {names[0].decode(errors='replace')!r} twice")
+        names = unused_names(merged, elements)
+        if names:
+            return Spot(Reason.DANGLING, f"put together it would no longer use {names[0].decode(errors='replace')!r}")
         names = given_twice(merged, elements)
         if names:
             shown = names[0].decode(errors="replace")

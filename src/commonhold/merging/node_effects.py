@@ -30,7 +30,9 @@ class NodeEffects:
     is local. If a language `has_outer_variables`, a name that no function declares may be a field of `this`, or a
     variable that other files change. If `bare_names_call`, such a name is the call of a method. If the last statement
     of a body gives the value of the body, `without_value` are the statements that have none. If names are
-    `declared_first`, code above their declaration cannot use them.
+    `declared_first`, code above their declaration cannot use them; if they `must_be_used`, a variable or an import
+    that nothing uses is an error. `running` are definitions of classes whose body is run where it stands, and `moving`
+    the nodes, with a field, that take a variable's value away from it.
     """
 
     plain: frozenset[str] = frozenset()
@@ -48,6 +50,9 @@ class NodeEffects:
     bare_names_call: bool = False
     without_value: frozenset[str] | None = None
     declared_first: bool = False
+    must_be_used: bool = False
+    running: frozenset[str] = frozenset()
+    moving: Mapping[str, str] = field(default_factory=dict)
 
 
 def words(*lines: str) -> frozenset[str]:

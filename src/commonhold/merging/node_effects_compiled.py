@@ -28,6 +28,7 @@ GO: Final = NodeEffects(
     ),
     leaving=words("log.Fatal log.Fatalf os.Exit panic"),
     has_outer_variables=True,
+    must_be_used=True,
 )
 
 RUST: Final = NodeEffects(
@@ -55,6 +56,16 @@ RUST: Final = NodeEffects(
     ),
     declared_first=True,
     without_value=words("expression_statement let_declaration"),
+    moving={
+        "arguments": "",
+        "array_expression": "",
+        "assignment_expression": "right",
+        "field_initializer": "value",
+        "let_declaration": "value",
+        "return_expression": "",
+        "shorthand_field_initializer": "",
+        "tuple_expression": "",
+    },
 )
 
 JAVA: Final = NodeEffects(

@@ -35,6 +35,7 @@ PYTHON: Final = NodeEffects(
     leaving=words("exit os._exit quit sys.exit"),
     imports_run=True,
     assigning_declares=True,
+    running=words("class_definition"),
 )
 
 JAVASCRIPT: Final = NodeEffects(
@@ -67,6 +68,7 @@ JAVASCRIPT: Final = NodeEffects(
     leaving=words("process.exit"),
     creations={"new_expression": "constructor"},
     imports_run=True,
+    running=words("class class_declaration"),
 )
 
 _JSX: Final = words(

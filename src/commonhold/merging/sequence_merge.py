@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Final
 
+from commonhold.merging.computed_keys import keys_may_meet
 from commonhold.merging.entries import Entry, Versions, after_gap, closing, in_block, in_list, merged_space, whole_entry
 from commonhold.merging.interference import is_function
 from commonhold.merging.joined_additions import hangs_on_its_place, in_one_order, is_free, may_be_placed, why_not_both
@@ -78,6 +79,7 @@ class SequenceMerge:
         self._doubt_moved()
         self._doubt_redefined()
         self._doubt_overloads()
+        self._doubt_keys()
         self._doubt_places()
         self._doubt_exits()
         if self._base.shape is Shape.LIST:
@@ -120,6 +122,16 @@ class SequenceMerge:
         if self._base.shape is not Shape.PARTS:
             new = [{each.said for hunk in side.hunks for each in hunk.new} for side in (self._ours, self._theirs)]
             self._record.grown += [self._base] if new[0] - new[1] and new[1] - new[0] else []
+
+    def _doubt_keys(self) -> None:
+        """Doubt entries of a mapping whose keys may be equal: one side added a key that only running code knows."""
+        ours, theirs = (
+            [each for hunk in side.hunks for each in hunk.new if side.origin(each) is None]
+            for side in (self._ours, self._theirs)
+        )
+        if keys_may_meet(self._base, ours, theirs):
+            why = f"both sides added to one {self._base.words}, and a key of one may be that of the other"
+            self._record.doubts.append(Spot(Reason.SAME_NAME, why, ours=ours[0].rows, theirs=theirs[0].rows))
 
     def _doubt_exits(self) -> None:
         """Doubt an exit that one side added or removed before code of the other: that runs in other cases then."""
