@@ -15,7 +15,7 @@ from tests.e2e.daemon_process import Serving, place, serving
 from tests.patience import until
 
 import commonhold
-from commonhold import EndCause, ManagedSessionRecord, SessionAction, SessionState
+from commonhold import EndCause, ManagedSessionRecord, SessionAction, SessionState, Task
 from commonhold.config import Settings
 from commonhold.machine.process_groups import SESSION_LABEL
 from commonhold.machine.process_tree import parent_of, with_variable
@@ -163,6 +163,29 @@ def test_the_work_of_a_session_is_reviewed_and_merged(office: Office, call_here:
     done = office.record(session)
     assert (done.state, len(done.commit)) == (SessionState.COMPLETED, 40)
     assert call_here("session", "approve", session).status == 1
+
+
+def test_the_work_on_a_task_is_handed_to_the_merge_queue(office: Office, call_here: Call) -> None:
+    office.hold.add_tasks(Task("price", "Round prices", intent="to cents", target="main", checks=("test -f d.py",)))
+    line = "cat {prompt_file} > d.py; git add d.py; git commit -q -m work; echo more >> d.py"
+    (view,) = office.hold.start_managed_session("", agent=line, task_id="price").sessions
+    session = view.record.id
+    assert view.record.session.task == "Round prices\n\nto cents"
+    office.until(session, SessionState.AWAITING_REVIEW)
+    approved = call_here("session", "approve", session, "--queue", "--commit", "Round prices", "--check", "true")
+    assert approved.status == 0, approved
+    (entry,) = [each.record.entry for each in office.hold.entries().entries]
+    assert (entry.branch, entry.onto, entry.session, entry.task) == (
+        f"agent/{session}",
+        "refs/heads/main",
+        session,
+        "price",
+    )
+    assert set(entry.checks) == {"test -f d.py", "true"}
+    (task,) = office.hold.tasks("price").tasks
+    assert (task.record.holder, task.record.result and task.record.result.commit) == (f"agent:{session}", entry.commit)
+    git(office.root, "merge-base", "--is-ancestor", entry.commit, f"agent/{session}")
+    assert office.record(session).state is SessionState.COMPLETED
 
 
 def test_a_set_up_that_fails_stops_the_start_and_is_torn_down(office: Office) -> None:

@@ -5,8 +5,8 @@ from typing import Any, Final
 
 import click
 
-from commonhold.api.wire import merge_shapes, session_shapes
-from commonhold.cli import session_words
+from commonhold.api.wire import entry_shapes, merge_shapes, session_shapes
+from commonhold.cli import queue_words, session_words
 from commonhold.cli.branch_words import branch_merged
 from commonhold.cli.check_options import check_options, ended_as_by_ctrl_c
 from commonhold.cli.command import Command
@@ -21,6 +21,7 @@ from commonhold.cli.scratch import trial_of_tree
 from commonhold.kernel.errors import Code, InputError, UsageError
 from commonhold.kernel.managed_session import ManagedSessionRecord, SessionResult, SessionState
 from commonhold.merging.branches.merge_branch import BranchMerge, BranchWish, Ending, merge_branch
+from commonhold.session_host.worktrees import branch_of
 from commonhold.sessions.commands import SessionAction
 from commonhold.workspace.git.history import GitHistory
 from commonhold.workspace.git.process import Git
@@ -81,20 +82,25 @@ def diff(given: Given, *, session: str, stat: bool) -> int:
     cls=Command,
     examples=(
         "commonhold session approve s12",
+        "commonhold session approve s12 --queue",
         "commonhold session approve s12 --commit \"Round prices\" --check 'pytest -q'",
     ),
 )
 @click.argument("session")
 @click.option("--commit", "subject", metavar="MESSAGE", help="Commit what the agent left uncommitted, and merge that.")
+@click.option("--queue", "is_queued", is_flag=True, help="Hand it to the merge queue instead of merging it here.")
 @check_options
 @common
 @click.pass_obj
-def approve(given: Given, *, session: str, subject: str | None, check: str | None, seconds: float) -> int:
+def approve(
+    given: Given, *, session: str, subject: str | None, is_queued: bool, check: str | None, seconds: float
+) -> int:
     """Merge SESSION's work into the branch that it began from, which must be checked out here.
 
     The merge is that of `commonhold merge`: all of it or nothing, each file proven, or verified by --check. A refused
     merge changes nothing, and the session goes on waiting. Its agent's uncommitted changes are merged only if you have
-    them committed, in your name, by --commit.
+    them committed, in your name, by --commit. With --queue the branch `agent/SESSION` becomes an entry of the merge
+    queue, with the session, its task and its checks; nothing is merged here.
     """
     with opened(given) as place:
         (view,) = place.hold.managed_sessions(session).sessions
@@ -102,6 +108,8 @@ def approve(given: Given, *, session: str, subject: str | None, check: str | Non
         if record.state is not SessionState.AWAITING_REVIEW:
             return _recorded(given, place, record, "")
         here = git_place(given)
+        if is_queued:
+            return _queued(given, place, record, _tip(here, record, subject), check)
         _check_branch(here, record)
         tip = _tip(here, record, subject)
         with ended_as_by_ctrl_c():
@@ -112,6 +120,29 @@ def approve(given: Given, *, session: str, subject: str | None, check: str | Non
         if not given.as_json:
             say(branch_merged(merged))
         return _recorded(given, place, record, merged.commit or tip)
+
+
+def _queued(given: Given, place: Place, record: ManagedSessionRecord, tip: str, check: str | None) -> int:
+    """Approve a session whose branch ends with `tip`, and add that to the merge queue; a repetition adds it once."""
+    branch, session = branch_of(record.id), record.session
+    git = Git(place.hold.root)
+    if git.line("rev-parse", "--verify", "--quiet", f"refs/heads/{branch}") != tip:
+        git.ask("update-ref", "-m", f"approved {record.id}", f"refs/heads/{branch}", tip)
+    approved = place.hold.change_managed_session(record.id, SessionAction.APPROVE, attempt=record.attempt, commit=tip)
+    if approved.code:
+        answer(given, approved, session_shapes.answer, session_words.answered)
+        return REFUSED
+    found = place.hold.enqueue(
+        branch,
+        onto=session.branch,
+        task=session.task_id,
+        session=record.id,
+        checks=(*session.checks, *([check] if check else [])),
+        priority=session.priority,
+        request_id=f"approve-{record.id}-{record.attempt}",
+    )
+    answer(given, found, entry_shapes.answer, lambda found: queue_words.answer(found, given))
+    return REFUSED if found.code else DONE
 
 
 def _recorded(given: Given, place: Place, record: ManagedSessionRecord, commit: str) -> int:

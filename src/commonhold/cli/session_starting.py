@@ -24,6 +24,7 @@ from commonhold.workspace.repository import find_repository
 
 class _Options(TypedDict):
     worker: str
+    task_id: str
     base: str
     setup: str
     teardown: str
@@ -42,10 +43,11 @@ class _Options(TypedDict):
     examples=(
         'commonhold session start "fix the rounding of prices" --with claude',
         "commonhold session start - --with 'my-agent --task {prompt_file}' --setup 'npm ci' < task.md",
+        "commonhold session start --task price --with claude",
         "commonhold session start \"speed up the parser\" --with codex --check 'pytest -q' --timeout 30m",
     ),
 )
-@click.argument("task")
+@click.argument("task", default="")
 @click.option(
     "--with",
     "worker",
@@ -53,6 +55,7 @@ class _Options(TypedDict):
     required=True,
     help=f"Who works on it: {', '.join(HEADLESS)}, or a command with {PROMPT_FILE} and perhaps {{workspace}}.",
 )
+@click.option("--task", "task_id", metavar="ID", default="", help="The task of the queue that it works on and claims.")
 @click.option("--base", metavar="REVISION", default="", help="Where it starts; default: the commit checked out here.")
 @click.option("--setup", metavar="COMMAND", default="", help="Prepares the workspace; if it fails, the session does.")
 @click.option("--teardown", metavar="COMMAND", default="", help="Is run before the workspace is removed.")
@@ -74,6 +77,9 @@ class _Options(TypedDict):
 @click.pass_obj
 def start(given: Given, *, task: str, **options: Unpack[_Options]) -> int:
     """Queue an agent on TASK, a text for it (-: standard input), and return at once.
+
+    With --task, the text may be left out: it is that of the task then. The session claims the task when its turn
+    begins, waits until that is possible, and ends with it done, failed or given back.
 
     The daemon makes a git worktree at the base, on a branch `agent/ID`, copies the ignored files that match the
     patterns in `.worktreeinclude`, runs the set-up command there, and then the agent, with standard input from
@@ -97,6 +103,7 @@ def start(given: Given, *, task: str, **options: Unpack[_Options]) -> int:
         found = place.hold.start_managed_session(
             text,
             agent=agent,
+            task_id=options["task_id"],
             base=options["base"],
             setup=options["setup"],
             teardown=options["teardown"],

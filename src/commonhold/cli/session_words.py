@@ -93,6 +93,8 @@ def details(view: ManagedSessionView) -> Iterator[str]:
         yield f"  {shown(view.why)}"
     branch = f" on {shown(session.branch)}" if session.branch else ""
     yield f"  agent {shown(session.agent)}, from {session.base[:12]}{branch}"
+    if session.task_id:
+        yield f"  task {shown(session.task_id)}"
     if record.result is not None:
         more = ", with uncommitted changes" if record.result.has_uncommitted else ""
         is_empty = record.result.snapshot == session.base

@@ -4,6 +4,7 @@
 from it. A running session is held by a lease on `session:ID`; its fence tells its supervisor from any earlier one.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -50,6 +51,7 @@ class SessionMove(StrEnum):
     RETRY = "retry"
 
 
+_NAME: Final = re.compile("[a-z][a-z0-9-]*")
 _Q, _R, _P, _A = SessionState.QUEUED, SessionState.RUNNING, SessionState.PAUSED, SessionState.AWAITING_REVIEW
 SESSION_TRANSITIONS: Final[Mapping[tuple[SessionState, SessionMove], SessionState]] = {
     (_Q, SessionMove.CLAIM): _R,
@@ -103,7 +105,8 @@ class ManagedSession:
     none). `place` names the machine and the state folder where it can run. `setup` prepares the workspace, `teardown`
     is run before it is removed, all `checks` must pass after the agent: commands for a shell. A higher `priority` goes
     first among the sessions of a `tenant`. It is ended after `timeout_seconds`, or `silence_seconds` without output. A
-    session whose supervisor was lost is tried `most_attempts` times.
+    session whose supervisor was lost is tried `most_attempts` times. While it runs it holds the claim of the task
+    `task_id`, if it has one.
     """
 
     id: str
@@ -121,6 +124,12 @@ class ManagedSession:
     timeout_seconds: float = DEFAULT_TIMEOUT_SECONDS
     silence_seconds: float = DEFAULT_SILENCE_SECONDS
     most_attempts: int = DEFAULT_SESSION_ATTEMPTS
+    task_id: str = ""
+
+    @property
+    def worker(self) -> str:
+        """The name under which its agent holds leases and claims."""
+        return f"{self.agent if _NAME.fullmatch(self.agent) else 'agent'}:{self.id}"
 
     @property
     def title(self) -> str:

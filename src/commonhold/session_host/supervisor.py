@@ -163,11 +163,10 @@ class Supervisor:
                 return
 
     def _environment(self, record: ManagedSessionRecord) -> dict[str, str]:
-        name = record.session.agent if record.session.agent in HEADLESS else "agent"
         shared = {"COMMONHOLD_STORE": self.settings.store, "COMMONHOLD_NAMESPACE": self.settings.namespace}
         return environment_of(
             environment_without_git(),
-            f"{name}:{record.id}",
+            record.session.worker,
             self.files.label(record.id, record.fence),
             record.slot,
             {variable: value for variable, value in shared.items() if value},

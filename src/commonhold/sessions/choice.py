@@ -11,6 +11,8 @@ from typing import Final
 from commonhold.kernel.clock import Now
 from commonhold.kernel.managed_session import ManagedSessionRecord, SessionState
 from commonhold.sessions.commands import SessionLimits
+from commonhold.sessions.task_claims import why_blocked
+from commonhold.tasks.board import Board
 
 AGEING_SECONDS: Final = 600.0
 
@@ -23,9 +25,14 @@ def is_ready(record: ManagedSessionRecord, now: Now) -> bool:
 
 
 def next_session(
-    records: Iterable[ManagedSessionRecord], served: Mapping[str, int], place: str, limits: SessionLimits, now: Now
+    records: Iterable[ManagedSessionRecord],
+    served: Mapping[str, int],
+    place: str,
+    limits: SessionLimits,
+    now: Now,
+    board: Board,
 ) -> ManagedSessionRecord | str:
-    """Return the session to claim next in `place`, or why none can be claimed.
+    """Return the session to claim next in `place`, or why none can be claimed: one whose task cannot be waits.
 
     `served` are the sequences of the last claims by tenant. A paused session goes on even while too many await review:
     it has begun already.
@@ -34,7 +41,7 @@ def next_session(
     states = Counter(each.state for each in here)
     if states[SessionState.RUNNING] >= limits.running:
         return f"{states[SessionState.RUNNING]} sessions are running, and the limit is {limits.running}"
-    ready = [each for each in here if is_ready(each, now)]
+    ready = [each for each in here if is_ready(each, now) and not why_blocked(each, board, now)]
     if states[SessionState.AWAITING_REVIEW] >= limits.awaiting_review:
         ready = [each for each in ready if each.state is SessionState.PAUSED]
         if not ready:

@@ -14,7 +14,6 @@ from commonhold.kernel.clock import Now, deadline
 from commonhold.kernel.errors import Code, InputError
 from commonhold.kernel.events import Event
 from commonhold.kernel.keys import canonical
-from commonhold.kernel.lease_table import LeaseTable
 from commonhold.kernel.managed_session import (
     EndCause,
     ManagedSessionRecord,
@@ -29,7 +28,6 @@ from commonhold.kernel.managed_session import (
 from commonhold.kernel.modes import Mode
 from commonhold.kernel.outcomes import Granted
 from commonhold.kernel.refusals import Refusal
-from commonhold.leases.decide import decide as decide_lease
 from commonhold.sessions.choice import free_slot, next_session
 from commonhold.sessions.commands import (
     ChangeSession,
@@ -46,6 +44,9 @@ from commonhold.sessions.commands import (
     SettleSessions,
     StartSession,
 )
+from commonhold.sessions.task_claims import claim_task, end_claim, follow_review
+from commonhold.tasks.board import Board
+from commonhold.tasks.turn import TaskTurn
 
 LONGEST_BACKOFF_SECONDS: Final = 60.0
 _REPORTED: Final = frozenset({SessionMove.PAUSE, SessionMove.FINISH, SessionMove.FAIL, SessionMove.CANCEL})
@@ -56,12 +57,12 @@ class SessionTable:
     """The state that a decision on sessions needs.
 
     `sessions` contains, by id, all that are not final and those that the command names; `served` the sequence of the
-    last claim by tenant. `leases` is complete.
+    last claim by tenant. `board` has all leases, and the tasks of these sessions.
     """
 
     sessions: Mapping[str, ManagedSessionRecord]
     served: Mapping[str, int]
-    leases: LeaseTable
+    board: Board
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,14 +96,17 @@ def unknown(session_id: str) -> InputError:
 def decide(table: SessionTable, command: SessionCommand, now: Now) -> SessionDecision:
     """Answer one command. Lost supervisors are noted first, even if it is refused.
 
-    Raises InputError `SESSION_UNKNOWN`.
+    Raises InputError `SESSION_UNKNOWN`, and `TASK_UNKNOWN` for a session of a task that does not exist.
     """
     turn = _Turn(table, now)
     lost = turn.settle()
+    settled = len(turn.events)
     if isinstance(command, SettleSessions):
         outcome: SessionOutcome = SessionsSettled(lost)
     else:
         outcome = _DECISIONS[type(command)](turn, command)
+    if isinstance(outcome, NoSession | SessionRefused):
+        return SessionDecision(outcome, tuple(turn.events[:settled]))
     return SessionDecision(outcome, tuple(turn.events))
 
 
@@ -111,14 +115,14 @@ class _Turn:
 
     def __init__(self, table: SessionTable, now: Now) -> None:
         self.now = now
-        self.events: list[Event] = []
+        self.tasks = TaskTurn(table.board, now)
         self.sessions = dict(table.sessions)
         self.served = table.served
-        self._leases = table.leases
+        self._leases = table.board.leases.leases
 
     @property
-    def next_sequence(self) -> int:
-        return self._leases.next_sequence + len(self.events)
+    def events(self) -> list[Event]:
+        return self.tasks.events
 
     def named(self, session_id: str) -> ManagedSessionRecord:
         if session_id not in self.sessions:
@@ -126,24 +130,19 @@ class _Turn:
         return self.sessions[session_id]
 
     def start(self, event: SessionQueued) -> ManagedSessionRecord:
-        record = queued_session(event, self.next_sequence, self.now.wall)
+        record = queued_session(event, self.tasks.next_sequence, self.now.wall)
         self.sessions[record.id] = record
         self.events.append(event)
         return record
 
     def move(self, record: ManagedSessionRecord, event: SessionMoved) -> ManagedSessionRecord:
-        moved = moved_session(record, event, self.next_sequence, self.now.wall)
+        moved = moved_session(record, event, self.tasks.next_sequence, self.now.wall)
         self.sessions[record.id] = moved
         self.events.append(event)
         return moved
 
-    def lease(self, command: leases.Acquire | leases.Release) -> object:
-        decision = decide_lease(replace(self._leases, next_sequence=self.next_sequence), command, self.now)
-        self.events += decision.events
-        return decision.outcome
-
     def is_held(self, record: ManagedSessionRecord) -> bool:
-        return any(each.id == record.lease_id and each.is_live(self.now) for each in self._leases.leases)
+        return any(each.id == record.lease_id and each.is_live(self.now) for each in self._leases)
 
     def settle(self) -> tuple[str, ...]:
         """Note the running sessions whose leases have ended. Return their ids."""
@@ -162,22 +161,28 @@ class _Turn:
             else:
                 pause = min(LONGEST_BACKOFF_SECONDS, 2.0 ** (record.tries - 1))
                 event = replace(event, due=deadline(self.now, pause))
+            end_claim(self.tasks, record, event)
             self.move(record, event)
         return tuple(each.id for each in lost)
 
 
 def _start(turn: _Turn, command: StartSession) -> SessionChanged:
-    session = replace(command.session, id=f"s{turn.next_sequence}")
+    session = replace(command.session, id=f"s{turn.tasks.next_sequence}")
+    if session.task_id:
+        turn.tasks.named(session.task_id)
     return SessionChanged(turn.start(SessionQueued(command.holder, session)))
 
 
 def _claim(turn: _Turn, command: ClaimSession) -> SessionClaimed | NoSession:
-    found = next_session(turn.sessions.values(), turn.served, command.place, command.limits, turn.now)
+    turn.tasks.settle()
+    found = next_session(turn.sessions.values(), turn.served, command.place, command.limits, turn.now, turn.tasks.board)
     if isinstance(found, str):
         return NoSession(found)
+    if not claim_task(turn.tasks, found, command.lease_id):
+        return NoSession(f"the task {found.session.task_id} was claimed by another")
     keys = (canonical(session_key(found.id)),)
     holder, purpose = supervisor_of(found.id), f"supervises {found.id}"
-    outcome = turn.lease(
+    outcome = turn.tasks.lease(
         leases.Acquire(command.lease_id, command.lease_id, holder, purpose, keys, Mode.EXCLUSIVE, command.ttl_seconds)
     )
     if not isinstance(outcome, Granted):
@@ -215,7 +220,8 @@ def _report(turn: _Turn, command: ReportSession) -> SessionChanged | SessionRefu
     )
     if record.wish is SessionWish.CANCEL:
         event = replace(event, move=SessionMove.CANCEL, note=record.note, cause=EndCause.ASKED, due=None)
-    turn.lease(leases.Release(record.lease_id, supervisor_of(record.id)))
+    turn.tasks.lease(leases.Release(record.lease_id, supervisor_of(record.id)))
+    end_claim(turn.tasks, record, event)
     return SessionChanged(turn.move(record, event))
 
 
@@ -236,6 +242,8 @@ def _change(turn: _Turn, command: ChangeSession) -> SessionChanged | SessionRefu
         return SessionChanged(turn.move(record, replace(event, move=SessionMove.ASK, wish=wish)))
     cause = EndCause.ASKED if command.action in (SessionAction.CANCEL, SessionAction.DISCARD) else None
     event = replace(event, cause=cause, task=command.task, commit=command.commit)
+    if record.state is SessionState.AWAITING_REVIEW:
+        follow_review(turn.tasks, record, event)
     return SessionChanged(turn.move(record, event))
 
 

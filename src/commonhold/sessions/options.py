@@ -11,7 +11,8 @@ class SessionOptions(TypedDict, total=False):
     `teardown` is run before its removal, all `checks` must pass after the agent: commands for a shell. A higher
     `priority` (0) goes first among the sessions of a `tenant` (empty). Its agent is ended after `timeout_seconds` (an
     hour), or `silence_seconds` (15 minutes) without output. A session whose supervisor was lost is tried
-    `most_attempts` times (3).
+    `most_attempts` times (3). With `task_id` it works on that task of the queue: it holds its claim while it runs, its
+    checks must pass, too, and an empty text means that of the task.
     """
 
     base: str
@@ -23,3 +24,4 @@ class SessionOptions(TypedDict, total=False):
     timeout_seconds: float
     silence_seconds: float
     most_attempts: int
+    task_id: str

@@ -1,5 +1,6 @@
 """The managed sessions in a store: `sessions.decide` makes the decisions, one transaction each."""
 
+from collections.abc import Collection
 from contextlib import AbstractContextManager
 from typing import Final, get_args
 
@@ -7,8 +8,10 @@ from commonhold.kernel.clock import Now
 from commonhold.kernel.lease_table import LeaseTable
 from commonhold.kernel.ports import Clock, Once, TaskReader, TaskTables
 from commonhold.leases.registry import decided
-from commonhold.sessions.commands import ChangeSession, ReportSession, SessionCommand, SessionOutcome
+from commonhold.sessions.commands import ChangeSession, ReportSession, SessionCommand, SessionOutcome, StartSession
 from commonhold.sessions.decide import SessionTable, decide
+from commonhold.tasks.board import Board
+from commonhold.tasks.queue import board_of
 
 _OUTCOMES: Final = get_args(SessionOutcome)
 
@@ -27,11 +30,12 @@ class SessionQueue:
         Raises InputError `SESSION_UNKNOWN`, and UsageError `REQUEST_ID_REUSED`.
         """
         named = (command.session_id,) if isinstance(command, ReportSession | ChangeSession) else ()
+        tasks = (command.session.task_id,) if isinstance(command, StartSession) else ()
         return decided(
             (self._tables, self._clock),
             (command.holder, once),
             _OUTCOMES,
-            lambda reader, now: decide(table_of(reader, named), command, now),
+            lambda reader, now: decide(table_of(reader, named, tasks), command, now),
         )
 
     def read(self) -> AbstractContextManager[TaskReader]:
@@ -43,8 +47,15 @@ class SessionQueue:
         return self._clock.now()
 
 
-def table_of(reader: TaskReader, ids: tuple[str, ...] = ()) -> SessionTable:
-    """Return the state for a decision that names these sessions."""
+def table_of(reader: TaskReader, ids: tuple[str, ...] = (), tasks: Collection[str] = ()) -> SessionTable:
+    """Return the state for a decision that names these sessions, and these tasks besides."""
     sessions = {record.id: record for record in reader.managed_sessions_in_question(ids)}
-    leases = LeaseTable(reader.leases(), reader.next_sequence, reader.waiters())
-    return SessionTable(sessions, reader.tenants_served(), leases)
+    tasks = {each.session.task_id for each in sessions.values()} | set(tasks)
+    return SessionTable(sessions, reader.tenants_served(), session_board(reader, tasks - {""}))
+
+
+def session_board(reader: TaskReader, tasks: Collection[str]) -> Board:
+    """Return the board with these tasks and all that bear on them; without any it has only the leases."""
+    if tasks:
+        return board_of(reader, tuple(sorted(tasks)))
+    return Board({}, LeaseTable(reader.leases(), reader.next_sequence, reader.waiters()))

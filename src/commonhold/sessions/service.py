@@ -9,6 +9,7 @@ from commonhold.kernel.answers import Next
 from commonhold.kernel.errors import Code, InputError, UsageError
 from commonhold.kernel.managed_session import ManagedSession, ManagedSessionRecord, SessionState
 from commonhold.kernel.ports import Ids, Revisions
+from commonhold.kernel.task import Task
 from commonhold.kernel.texts import MAX_HOLDER_LENGTH, MAX_TEXT_LENGTH, check_line, duration
 from commonhold.leases.idempotency import once
 from commonhold.leases.registry import task_storage
@@ -33,7 +34,9 @@ from commonhold.sessions.commands import (
 )
 from commonhold.sessions.decide import unknown
 from commonhold.sessions.options import SessionOptions
-from commonhold.sessions.queue import SessionQueue, table_of
+from commonhold.sessions.queue import SessionQueue, session_board, table_of
+from commonhold.sessions.task_claims import why_blocked
+from commonhold.tasks.turn import unknown_task
 from commonhold.workspace.place import WorktreeState
 
 MOST_TASK_CHARACTERS: Final = 100_000
@@ -78,11 +81,22 @@ class ManagedSessions:
                 hint="make it one: git init, git add, git commit",
             )
         rest: dict[str, Any] = {**options, "checks": tuple(options.get("checks", ()))}
+        if task_id := options.get("task_id", ""):
+            known = self._task(task_id)
+            task = task or "\n\n".join(filter(None, (known.title, known.intent)))
+            rest["checks"] = tuple(dict.fromkeys((*rest["checks"], *known.checks)))
         base = rest.pop("base", "") or "HEAD"
         session = _checked(ManagedSession("", task, agent, "", self._root, self._where, **rest))
         commit, branch = self._revisions.commit_of(base), self._revisions.branch()
         command = StartSession(holder, replace(session, base=commit, branch=branch))
         return self._answer(self._run(command, request_id, (session, base)), "started")
+
+    def _task(self, task_id: str) -> Task:
+        with self._queue.read() as reader:
+            found = {each.id: each.task for each in reader.tasks_in_question((task_id,))}
+        if task_id not in found:
+            raise unknown_task(task_id)
+        return found[task_id]
 
     def change(
         self,
@@ -145,7 +159,8 @@ class ManagedSessions:
     def _is_due(self, limits: SessionLimits) -> bool:
         with self._queue.read() as reader:
             table = table_of(reader)
-        found = next_session(table.sessions.values(), table.served, self._where, limits, self._queue.now())
+        now = self._queue.now()
+        found = next_session(table.sessions.values(), table.served, self._where, limits, now, table.board)
         return not isinstance(found, str)
 
     def list(self, ids: Sequence[str], *, is_all: bool) -> ManagedSessionAnswer:
@@ -162,8 +177,10 @@ class ManagedSessions:
         return ManagedSessionAnswer("listed", self._views([known[each] for each in ids] if ids else found))
 
     def _views(self, records: Sequence[ManagedSessionRecord]) -> tuple[ManagedSessionView, ...]:
+        waiting = {each.session.task_id for each in records if each.state in (SessionState.QUEUED, SessionState.PAUSED)}
         with self._queue.read() as reader:
-            leases = {each.id: each for each in reader.leases()}
+            board = session_board(reader, waiting - {""})
+        leases = {each.id: each for each in board.leases.leases}
         now = self._queue.now()
         views = []
         for record in records:
@@ -174,6 +191,8 @@ class ManagedSessions:
                 why = "it waits until it is resumed"
             elif record.due is not None and not is_ready(record, now):
                 why = f"it goes on in {duration(record.due.ticks - now.ticks)}"
+            elif is_ready(record, now):
+                why = why_blocked(record, board, now)
             views.append(ManagedSessionView(record, left > 0, left, why, max(0.0, now.wall - record.since)))
         return tuple(views)
 

@@ -111,7 +111,8 @@ def _agent_of(holder: str) -> str:
     return holder.partition("/")[0]
 
 
-def _claim(turn: TaskTurn, command: ClaimTask) -> TaskClaimed | NoTask:
+def claim(turn: TaskTurn, command: ClaimTask) -> TaskClaimed | NoTask:
+    """Claim the task that is wanted, or the best one. Raises as `decide`."""
     best = offers(turn.board, command.holder, turn.now, labels=command.labels)
     may_collide = command.collisions is Collisions.LAST
     free = [each for each in best if may_collide or not each.collisions]
@@ -189,7 +190,8 @@ def _nothing(turn: TaskTurn, command: ClaimTask, best: list[Offer]) -> NoTask:
     return NoTask(Refusal.NO_TASK, "no task is free for this session", waiting, collisions=collisions)
 
 
-def _finish(turn: TaskTurn, command: FinishTask) -> TaskChanged | TaskRefused:
+def finish(turn: TaskTurn, command: FinishTask) -> TaskChanged | TaskRefused:
+    """End a claim with a result, or name another result of a task that is done. Raises as `decide`."""
     record = turn.named(command.task_id)
     if record.state is TaskState.DONE and command.result.commit:
         return TaskChanged(turn.move(record, _moved(command.holder, record, Move.FINISH, command.note, command.result)))
@@ -213,7 +215,8 @@ def _moved(holder: str, record: TaskRecord, move: Move, note: str, result: Resul
     return TaskMoved(holder, record.id, move, record.attempt, note, result=result)
 
 
-def _fail(turn: TaskTurn, command: FailTask) -> TaskChanged | TaskRefused:
+def fail(turn: TaskTurn, command: FailTask) -> TaskChanged | TaskRefused:
+    """End a claim without a result. Raises as `decide`."""
     record = turn.named(command.task_id)
     if refused := _not_owner(record, command.holder, command.fence):
         return refused
@@ -310,9 +313,9 @@ _DECISIONS: Final[Mapping[type[Any], Callable[[TaskTurn, Any], TaskOutcome]]] = 
     AddTasks: add,
     AcceptTask: _judge,
     DeclineTask: _judge,
-    ClaimTask: _claim,
-    FinishTask: _finish,
-    FailTask: _fail,
+    ClaimTask: claim,
+    FinishTask: finish,
+    FailTask: fail,
     RefuseTask: refuse,
     LandTask: reach,
     StrandTask: reach,

@@ -46,6 +46,7 @@ from commonhold.tasks.history import changes_of, commits_since, undone_among, wo
 from commonhold.tasks.landings import TaskLandings
 from commonhold.tasks.offers import offers
 from commonhold.tasks.queue import TaskQueue, board_of
+from commonhold.tasks.turn import unknown_task
 from commonhold.workspace.place import WorktreeState
 
 
@@ -220,7 +221,7 @@ class Tasks:
             board = board_of(reader, (), self.capabilities)
         for each in ids:
             if each not in found:
-                raise _unknown(each)
+                raise unknown_task(each)
         wanted = (
             [found[each] for each in ids] if ids else [each for each in found.values() if is_all or not each.is_final]
         )
@@ -284,7 +285,7 @@ class Tasks:
         with self._queue.read() as reader:
             found = {each.id: each for each in reader.tasks_in_question((task_id,))}
         if task_id not in found:
-            raise _unknown(task_id)
+            raise unknown_task(task_id)
         return found[task_id]
 
     def _answer(self, outcome: TaskOutcome) -> TaskAnswer:
@@ -344,15 +345,6 @@ class Tasks:
             if found is Condition.READY:
                 why = self.capabilities.why_unclaimable(record.task)
             yield TaskView(record, found, why, is_late, age)
-
-
-def _unknown(task_id: str) -> InputError:
-    return InputError(
-        Code.TASK_UNKNOWN,
-        f"there is no task {task_id!r}",
-        hint="`commonhold task list --all` shows every task",
-        fields={"task": task_id},
-    )
 
 
 _BY_PEOPLE: Final[Mapping[TaskAction, Callable[[str, str, str], TaskCommand]]] = {

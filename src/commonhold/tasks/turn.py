@@ -39,12 +39,7 @@ class TaskTurn:
         """Return a task by its id. Raises InputError `TASK_UNKNOWN`."""
         record = self.tasks.get(task_id)
         if record is None:
-            raise InputError(
-                Code.TASK_UNKNOWN,
-                f"there is no task {task_id!r}",
-                hint="`commonhold task list` shows all tasks",
-                fields={"task": task_id},
-            )
+            raise unknown_task(task_id)
         return record
 
     def add(self, holder: str, task: Task, *, is_proposed: bool = False) -> TaskRecord:
@@ -99,3 +94,13 @@ class TaskTurn:
             self.lease(leases.Release(record.lease_id, by))
         else:
             self.lease(leases.Break(record.lease_id, by, why))
+
+
+def unknown_task(task_id: str) -> InputError:
+    """Return the error for a task that does not exist."""
+    return InputError(
+        Code.TASK_UNKNOWN,
+        f"there is no task {task_id!r}",
+        hint="`commonhold task list --all` shows every task",
+        fields={"task": task_id},
+    )

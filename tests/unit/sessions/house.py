@@ -30,6 +30,7 @@ from commonhold.sessions.commands import (
     StartSession,
 )
 from commonhold.sessions.decide import SessionTable, decide
+from commonhold.tasks.board import Board
 
 PLACE = "host:/state"
 RESULT = SessionResult("a" * 40, "b" * 40)
@@ -52,7 +53,7 @@ class House(Table):
             served[each.session.tenant] = max(each.claimed, served.get(each.session.tenant, 0))
         held, waiters = tuple(self.state.leases.values()), tuple(self.state.waiters.values())
         lease_table = LeaseTable(held, self.state.sequence + 1, waiters)
-        return SessionTable(self.state.managed_sessions, served, lease_table)
+        return SessionTable(self.state.managed_sessions, served, Board(self.state.tasks, lease_table))
 
     def send(self, command: SessionCommand) -> SessionOutcome:
         decision = decide(self.table, command, self.now)

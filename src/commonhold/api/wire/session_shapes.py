@@ -32,6 +32,7 @@ def view(found: ManagedSessionView) -> Json:
         "status": record.status,
         "waits": found.why or None,
         "task": session.task,
+        "task_id": session.task_id or None,
         "agent": session.agent,
         "base": session.base,
         "branch": session.branch or None,
