@@ -301,3 +301,30 @@ def test_a_machine_that_lacks_the_command_or_the_branch_returns_no_entry(root: P
         until(lambda: states(run) == {"one": "landed"}, what="the entry lands")
         runner.send_signal(signal.SIGINT)
         assert runner.wait(timeout=30) == 0
+
+
+def test_with_push_the_remote_gets_what_was_tested_on_top_of_what_others_push(root: Path, run: Call) -> None:
+    origin, other = root.parent / "origin.git", root.parent / "other"
+    git(root, "init", "--quiet", "--bare", str(origin))
+    git(root, "remote", "add", "origin", str(origin))
+    git(root, "push", "--quiet", "origin", "main")
+    git(root, "clone", "--quiet", "--branch", "main", str(origin), str(other))
+    commit(other, {"by-hand.txt": "fine\n"}, "by hand")
+    make(root, "one", {"one.txt": "fine\n"})
+    make(root, "bad", {"bad.txt": "broken\n"})
+    for name in ("one", "bad"):
+        run("queue", "add", name)
+    assert run("queue", "run", "--push", "nowhere").status == 2
+    # The first check pushes somebody else's commit, while the batch is being tested.
+    push = f"mkdir {root.parent}/pushed 2>/dev/null && git -C {other} push --quiet origin main"
+    found = run("queue", "run", "--push", "origin", "--check", f"{push}; {CHECK}", "--until-empty")
+    assert found.status == 0, found.err
+    assert states(run) == {"one": "landed", "bad": "returned"}
+    here, there = asked(root, "rev-parse", "main"), asked(root, "ls-remote", "origin", "refs/heads/main")
+    assert there.split("\t")[0] == here
+    assert asked(root, "log", "--first-parent", "--format=%s", "-2").splitlines() == [
+        "Land one: what one does",
+        "by hand",
+    ]
+    assert (root / "one.txt").exists()
+    assert (root / "by-hand.txt").exists()

@@ -60,6 +60,8 @@ class Repository:
     conflicts: set[frozenset[str]] = field(default_factory=set)
     failing: set[frozenset[str]] = field(default_factory=set)
     touches: dict[str, frozenset[str]] = field(default_factory=dict)
+    unwanted: set[str] = field(default_factory=set)
+    """The changes that the remote of the branch does not take."""
     faulty: dict[str, set[str]] = field(default_factory=dict)
     """The commits for which a step fails for ever, by the name of the step."""
 
@@ -235,6 +237,8 @@ class Process:
         repository = self.story.repository
         if self.story.blocked:
             return Move(Moving.BLOCKED, self.story.blocked)
+        if repository.unwanted & repository.commits[new]:
+            return Move(Moving.REFUSED, "origin does not take it")
         if self.story.swaps and repository.ref != old:
             return Move(Moving.STALE)
         repository.ref = new

@@ -467,3 +467,17 @@ def test_the_log_says_once_what_keeps_a_tested_batch_from_moving_the_branch() ->
     story.run()
     check(story)
     assert story.states() == {"a": "landed", "b": "landed"}
+
+
+def test_an_entry_that_the_remote_does_not_take_is_held_and_the_rest_lands() -> None:
+    story = four()
+    story.repository.unwanted = {"odd.1"}
+    process = story.process()
+    assert process is not None
+    turns = [process.runner.turn(Process.NEVER) for _ in range(12)]
+    assert turns[-1] is Turn.HELD
+    assert story.states() == {"one": "landed", "odd": "queued", "two": "landed", "three": "landed"}
+    assert story.entries()["odd"].note == process.runner.held == "origin does not take it"
+    story.queue.execute(RemoveEntry("person", story.entries()["odd"].id))
+    assert process.runner.turn(Process.NEVER) is Turn.IDLE
+    check(story)

@@ -100,6 +100,10 @@ ERRORS: Final[Mapping[Code, Explanation]] = {
         "The managed session cannot be started, or has no work to look at.",
         "Change the call as the message says; `commonhold session start --help` has examples.",
     ),
+    Code.BRANCH_DIVERGED: E(
+        "The branch has commits that its remote lacks, so the merge queue cannot move both to the same commit.",
+        "Push these commits, or rebase them onto the remote's: git pull --rebase REMOTE BRANCH.",
+    ),
     Code.RUN_UNKNOWN: E("There is no run of that name.", "`commonhold run list --all` shows every run."),
     Code.ENTRY_UNKNOWN: E(
         "The merge queue has no entry of that name.", "`commonhold queue list --all` shows every entry."

@@ -5,7 +5,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
-from typing import Final
+from typing import Final, TypedDict, Unpack
 
 import click
 
@@ -23,6 +23,14 @@ from commonhold.kernel.errors import Code, UsageError
 
 _DEADLINE: Final = "30m"
 _MOST: Final = 100
+
+
+class _Wish(TypedDict):
+    checks: tuple[str, ...]
+    deadline: str
+    batch: int
+    remote: str
+    is_parallel: bool
 
 
 @click.command(
@@ -50,29 +58,23 @@ _MOST: Final = 100
     help="How long the lease on the queue outlives this process: another that stands by waits for its end.",
 )
 @click.option(
+    "--push", "remote", metavar="REMOTE", default="", help="The branch of this git remote counts: it moves first."
+)
+@click.option(
     "--parallel", "is_parallel", is_flag=True, help="After a failure, test the first entry of a batch alone beside it."
 )
 @click.option("--until-empty", is_flag=True, help="End when no entry is left that can go on.")
 @common
 @click.pass_obj
-def run(
-    given: Given,
-    *,
-    onto: str,
-    checks: tuple[str, ...],
-    deadline: str,
-    batch: int,
-    ttl_seconds: float,
-    is_parallel: bool,
-    until_empty: bool,
-) -> int:
+def run(given: Given, *, onto: str, ttl_seconds: float, until_empty: bool, **wish: Unpack[_Wish]) -> int:
     """Land the entries of the queue: merge a batch on the present head, check it, move the branch to that tree.
 
     Checks run in a fresh copy of the combined tree. A batch that fails is halved until the culprit is found. Without
     any check, only merges that are proven land. With --parallel, the checks may run twice at the same time, and every
-    build after a failure lands or returns an entry. Several processes may run one queue: one works, the others stand
-    by. Each step is a line, with --json an object. Ctrl-C ends it: nothing is lost, and the next runner goes on. With
-    --until-empty, the exit code is 1 if entries are left that are held up.
+    build after a failure lands or returns an entry. With --push, the branch of the remote moves by compare-and-swap,
+    and the local one follows it; commits that others push are built upon. Several processes may run one queue: one
+    works, the others stand by. Each step is a line, with --json an object. Ctrl-C ends it: nothing is lost, and the
+    next runner goes on. With --until-empty, the exit code is 1 if entries are left that are held up.
     """
     # Loaded here: the other commands of this group merge nothing.
     from commonhold.client.opening import open_session  # noqa: PLC0415
@@ -85,22 +87,24 @@ def run(
     from commonhold.tasks.plans import duration  # noqa: PLC0415
     from commonhold.workspace.git.process import Git  # noqa: PLC0415
     from commonhold.workspace.git.reachability import GitRevisions  # noqa: PLC0415
+    from commonhold.workspace.git.remote_branch import RemoteBranch  # noqa: PLC0415
 
-    seconds = duration(deadline)
+    seconds = duration(wish["deadline"])
     if not seconds:
-        raise UsageError(Code.USAGE, f"{deadline!r} cannot be read", hint="write a duration such as 30m")
+        raise UsageError(Code.USAGE, f"{wish['deadline']!r} cannot be read", hint="write a duration such as 30m")
     place = git_place(given)
     git = Git(place.root)
     revisions = GitRevisions(git)
     ref = revisions.branch_ref(onto or revisions.main_branch())
-    branch = GitBranch(git, place.git_dir, ref, load_settings(place.root), partial(index_of, given))
-    tests = TreeChecks(place.root, checks, seconds)
+    origin = RemoteBranch(git, wish["remote"], ref) if wish["remote"] else None
+    branch = GitBranch(git, place.git_dir, ref, load_settings(place.root), partial(index_of, given), origin)
+    tests = TreeChecks(place.root, wish["checks"], seconds)
     # A name of its own: leases of one session do not exclude each other.
     with open_session(start_of(given), agent=RandomIds().new("queue"), store=given.store) as hold:
         queue = MergeQueue(
             hold,
             ref,
-            partial(QueueRunner, branch=branch, checks=tests, most=batch, is_parallel=is_parallel),
+            partial(QueueRunner, branch=branch, checks=tests, most=wish["batch"], is_parallel=wish["is_parallel"]),
             ttl_seconds=ttl_seconds,
             show=partial(_show, given),
             say=complain,

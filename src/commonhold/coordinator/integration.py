@@ -13,7 +13,7 @@ from commonhold.code.regions.region import RegionMap
 from commonhold.config import Settings
 from commonhold.coordinator.request_shapes import one_line
 from commonhold.kernel.entry import EntryRecord, Fault, RepairConflict, RepairPacket
-from commonhold.kernel.errors import InputError
+from commonhold.kernel.errors import Code, InputError, StoreError
 from commonhold.kernel.keys import Key, can_be_named, file_key
 from commonhold.merging.branches.check_branches import Checked, CheckWish, check_branches
 from commonhold.merging.branches.histories import Settled
@@ -22,8 +22,9 @@ from commonhold.merging.branches.semantic_conflicts import Finding
 from commonhold.merging.verdict import NOWHERE, Lines
 from commonhold.typecheck import CopyCheckers
 from commonhold.workspace.git.history import GitHistory
-from commonhold.workspace.git.integration import IntegrationBranch, Move
+from commonhold.workspace.git.integration import IntegrationBranch, Move, Moving
 from commonhold.workspace.git.process import Git
+from commonhold.workspace.git.remote_branch import RemoteBranch
 from commonhold.workspace.git.scratch import TreeCopy
 
 MOST_CONFLICTS: Final = 20
@@ -38,17 +39,50 @@ OpenIndex = Callable[[], AbstractContextManager[Index]]
 class GitBranch:
     """The branch `ref` of a repository; see `BranchPort`."""
 
-    def __init__(self, git: Git, git_dir: str, ref: str, settings: Settings, open_index: OpenIndex) -> None:
-        """Merge in the repository of `git`, by its settings; `open_index` opens the index of its files."""
+    def __init__(
+        self,
+        git: Git,
+        git_dir: str,
+        ref: str,
+        settings: Settings,
+        open_index: OpenIndex,
+        remote: RemoteBranch | None = None,
+    ) -> None:
+        """Merge in the repository of `git`, by its settings; `open_index` opens the index of its files.
+
+        With a `remote`, that branch is the one that counts: it moves first, and the local one follows it.
+        """
         self._git = git
         self._history = GitHistory(git, git_dir)
         self._branch = IntegrationBranch(git, ref)
         self._settings = settings
         self._open_index = open_index
+        self._remote = remote
 
     def head(self) -> str:
-        """Return the commit of the branch. Raises InputError `REVISION_UNKNOWN`."""
-        return self._branch.head()
+        """Return the commit of the branch, after it has followed its remote.
+
+        Raises InputError `REVISION_UNKNOWN`, and `BRANCH_DIVERGED` if it has commits that the remote lacks; StoreError.
+        """
+        head = self._branch.head()
+        if self._remote is None or (there := self._remote.head()) == head:
+            return head
+        name, remote = self._branch.name, self._remote
+        if not self.is_part(head, there):
+            call = "push" if self.is_part(there, head) else "pull --rebase"
+            raise InputError(
+                Code.BRANCH_DIVERGED,
+                f"{name} has commits that {remote.name} lacks, so nothing can land on both",
+                hint=f"in a checkout of {name}: git {call} {remote.remote} {name}; the queue then goes on by itself",
+            )
+        moved = self._branch.move(head, there)
+        if moved.moving is not Moving.MOVED:
+            raise StoreError(
+                Code.GIT_FAILED,
+                f"{name} cannot follow {remote.name}: {moved.why or 'others have moved it just now'}",
+                hint="the queue goes on by itself when it can",
+            )
+        return there
 
     def probe(self) -> None:
         """Write an object and open the index, as a merge does. Raises StoreError or OSError if this machine cannot."""
@@ -122,8 +156,9 @@ class GitBranch:
         return self._branch.landed_since(base, head) if base else ()
 
     def move(self, old: str, new: str) -> Move:
-        """Move the branch from `old` to `new`, by compare-and-swap, with its checkout."""
-        return self._branch.move(old, new)
+        """Move the branch by compare-and-swap, with its checkout; its remote first, if it has one."""
+        remote = self._remote
+        return self._branch.move(old, new, partial(remote.push, old, new)) if remote else self._branch.move(old, new)
 
     def attribute(self, record: EntryRecord) -> None:
         """Note session, agent and task at the merge commit of an entry and at all commits that it adds."""

@@ -66,6 +66,7 @@ class QueueRunner:
         self._is_parallel = is_parallel
         self._passing: set[str] = set()
         self._failing: dict[str, CheckReport] = {}
+        self._refused_at: set[str] = set()
         self._keys: dict[str, frozenset[str]] = {}
         self._merges: dict[tuple[str, str], str] = {}
         self.held = ""
@@ -77,11 +78,11 @@ class QueueRunner:
         branch or this machine cannot be used: then the same turn may succeed later.
         """
         entries = self._queue.entries()
-        head = self._branch.head()
+        head = self._branch.head() if entries else ""
         if testing := [each for each in entries if each.state is EntryState.TESTING]:
             return self._finished(testing, head)
         # A branch that failed under another runner may pass under this one, on a machine that was mended meanwhile.
-        failing = head if head in self._failing else None
+        failing = head if head in self._failing or head in self._refused_at else None
         batch = next_batch(entries, self._touched(entries, head), failing, self._size)
         if not batch:
             self.held = next((each.note for each in entries if each.held_at == head), "")
@@ -196,7 +197,7 @@ class QueueRunner:
             self._requeue(others, "another entry of its batch fails alone")
             return self._failed(records[:1], alone[0], stop)
         landing = replace(_step(first, EntryMove.APPROVE), tip=first.built)
-        approved = self._queue.post(landing, *_suspected(others, whole), *self._cleared(records))
+        approved = self._queue.post(landing, *_suspected(others, _failure(whole)), *self._cleared(records))
         if not approved:
             return None
         self._passing.add(first.built)
@@ -220,7 +221,7 @@ class QueueRunner:
                 return Turn.WORKED
         cleared = self._cleared(records)
         if others:
-            self._queue.post(*_suspected(records, report), *cleared)
+            self._queue.post(*_suspected(records, _failure(report)), *cleared)
         elif alone := self._failure_of_branch(first.base, report.check, stop):
             if alone.is_stopped:
                 self._requeue(records, "its runner was stopped")
@@ -276,10 +277,23 @@ class QueueRunner:
             if first.note != move.why:
                 self._queue.post(_step(first, EntryMove.APPROVE, move.why))
             return Turn.HELD
+        if move.moving is Moving.REFUSED:
+            return self._refused(records, move.why)
         if move.moving is Moving.STALE:
             self._requeue(records, move.why or "the branch was moved while it was tested")
             return Turn.WORKED
         self._record(records)
+        return Turn.WORKED
+
+    def _refused(self, records: Sequence[EntryRecord], why: str) -> Turn:
+        """Halve a batch that a remote does not take; hold a single entry until the branch has moved."""
+        base, cleared = records[0].base, self._cleared(records)
+        if len(records) > 1:
+            self._size = len(records) // 2
+            self._queue.post(*_suspected(records, why), *cleared)
+        else:
+            self._refused_at.add(base)
+            self._queue.post(replace(_step(records[0], EntryMove.REQUEUE, why), held_at=base), *cleared)
         return Turn.WORKED
 
     def _record(self, records: Sequence[EntryRecord]) -> None:
@@ -345,9 +359,9 @@ def _step(record: EntryRecord, move: EntryMove, note: str = "") -> EntryStep:
     return EntryStep(record.id, move, record.last, note)
 
 
-def _suspected(records: Iterable[EntryRecord], report: CheckReport) -> list[EntryStep]:
+def _suspected(records: Iterable[EntryRecord], why: str) -> list[EntryStep]:
     """Return the steps by which the entries of a failed batch wait, with the culprit among them."""
-    return [replace(_step(each, EntryMove.REQUEUE, _failure(report)), suspected_in=each.batch) for each in records]
+    return [replace(_step(each, EntryMove.REQUEUE, why), suspected_in=each.batch) for each in records]
 
 
 def _failure(report: CheckReport) -> str:

@@ -24,6 +24,7 @@ QUEUE_TTL_SECONDS: Final = 15.0
 MOST_FAULTS: Final = 20
 """How often in a row the store, git or the machine may be unusable before the runner leaves the queue to others."""
 _IDLE_SECONDS: Final = 1.0
+_HELD_SECONDS: Final = 3.0
 _AWAY_SECONDS: Final = 30.0
 _FAULTS: Final = (StoreError, InputError, OSError)
 """Errors that may end by themselves, or when a person mends something: a branch that was deleted, a full disk."""
@@ -114,7 +115,7 @@ class MergeQueue:
             if turn is not Turn.WORKED:
                 if until_empty:
                     return runner.held if turn is Turn.HELD else ""
-                self.stop.wait(_IDLE_SECONDS)
+                self.stop.wait(_IDLE_SECONDS if turn is Turn.IDLE else _HELD_SECONDS)
         return ""
 
     def _tell(self, text: str) -> None:

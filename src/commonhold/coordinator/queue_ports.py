@@ -69,7 +69,7 @@ class BranchPort(Protocol):
         ...
 
     def move(self, old: str, new: str) -> Move:
-        """Move the branch from `old` to `new`, by compare-and-swap."""
+        """Move the branch from `old` to `new`, by compare-and-swap; its remote, if it has one, before itself."""
         ...
 
     def attribute(self, record: EntryRecord) -> None:

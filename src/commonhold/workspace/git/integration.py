@@ -1,7 +1,7 @@
 """The branch that a merge queue lands on: its head, merge commits for entries, and moving it by compare-and-swap."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Final
@@ -19,11 +19,15 @@ _SEPARATOR: Final = ",separator=%x2C "
 
 
 class Moving(Enum):
-    """What became of a move: the branch was moved, others had moved it before, or its checkout is in the way."""
+    """The result of a move: the branch was moved, others had moved it before, or its checkout is in the way.
+
+    REFUSED: a remote does not take the commit.
+    """
 
     MOVED = auto()
     STALE = auto()
     BLOCKED = auto()
+    REFUSED = auto()
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,30 +106,53 @@ class IntegrationBranch:
         form = f"--format=%(trailers:key=Commonhold-Entry,valueonly{_SEPARATOR})"
         return tuple(self._git.ask(*words, form, f"{since}..{head}").decode("utf-8", "replace").split())
 
-    def move(self, old: str, new: str) -> Move:
+    def move(self, old: str, new: str, publish: Callable[[], Move] = lambda: Move(Moving.MOVED)) -> Move:
         """Move the branch from `old` to `new`, if it is at `old`, together with the files of its checkout.
 
         Git compares and swaps the ref under its own lock. If the branch is checked out, the files there are updated by
-        git, all or nothing, and only if none of those that `new` changes differs from `old`.
+        git, all or nothing, and only if none of those that `new` changes differs from `old`. If nothing is in the way,
+        `publish` is called first: unless it has MOVED the remote, nothing is changed here, and its result is returned.
         """
+        places = self._checkouts()
+        if obstacle := self._obstacle(old, new, places):
+            return obstacle
+        if (published := publish()).moving is not Moving.MOVED:
+            return published
+        if places:
+            fault = apply_merge.advance(Git(places[0]), self._meeting(old, new), new)
+            why = f"git could not update the checkout of {self.name} in {places[0]}: {fault}"
+            moved = Move(Moving.BLOCKED, why) if fault else Move(Moving.MOVED)
+        else:
+            done = self._git.run("update-ref", "-m", "commonhold: landed by the merge queue", self.ref, new, old)
+            if done.returncode != 0 and self.head() == old:
+                raise failed("update-ref", done)
+            moved = Move(Moving.STALE if done.returncode else Moving.MOVED)
+        return Move(Moving.STALE) if moved.moving is not Moving.MOVED and self.head() != old else moved
+
+    def _obstacle(self, old: str, new: str, places: Sequence[str]) -> Move | None:
+        """Return why the branch, which is checked out in `places`, cannot be moved; None if it can."""
         if self.head() != old:
             return Move(Moving.STALE)
         if self._git.run("cat-file", "-e", f"{new}^{{commit}}").returncode != 0:
             return Move(Moving.STALE, "the merge commit of its batch is no longer in the repository")
-        places = self._checkouts()
         if len(places) > 1:
-            return Move(Moving.BLOCKED, f"{self._name} is checked out in several working trees: {', '.join(places)}")
-        if places:
-            return self._move_checkout(places[0], old, new)
-        done = self._git.run("update-ref", "-m", "commonhold: landed by the merge queue", self.ref, new, old)
-        if done.returncode == 0:
-            return Move(Moving.MOVED)
-        if self.head() != old:
-            return Move(Moving.STALE)
-        raise failed("update-ref", done)
+            return Move(Moving.BLOCKED, f"{self.name} is checked out in several working trees: {', '.join(places)}")
+        for root in places:
+            git = Git(root)
+            git_dir = git.line("rev-parse", "--absolute-git-dir") or root
+            if what := apply_merge.under_way(git, git_dir):
+                return Move(Moving.BLOCKED, f"{self.name} is checked out in {root}, where {what}")
+            if paths := apply_merge.in_the_way(git, self._meeting(old, new), new):
+                why = f"{self.name} is checked out in {root}, where {', '.join(paths[:5])} would be overwritten"
+                return Move(Moving.BLOCKED, f"{why}: commit or stash it there")
+        return None
+
+    def _meeting(self, old: str, new: str) -> Meeting:
+        return Meeting(Side(self.name, old, ""), Side("the merge queue", new, ""), (old,), self.name)
 
     @property
-    def _name(self) -> str:
+    def name(self) -> str:
+        """The name of the branch."""
         return self.ref.removeprefix(_BRANCHES)
 
     def _checkouts(self) -> Sequence[str]:
@@ -134,22 +161,6 @@ class IntegrationBranch:
         blocks = [dict(_split(line) for line in block.split(b"\n") if line) for block in listed]
         found = [os.fsdecode(each[b"worktree"]) for each in blocks if os.fsdecode(each.get(b"branch", b"")) == self.ref]
         return [each for each in found if os.path.isdir(each)]
-
-    def _move_checkout(self, root: str, old: str, new: str) -> Move:
-        git = Git(root)
-        git_dir = git.line("rev-parse", "--absolute-git-dir") or root
-        meeting = Meeting(Side(self._name, old, ""), Side("the merge queue", new, ""), (old,), self._name)
-        if what := apply_merge.under_way(git, git_dir):
-            return Move(Moving.BLOCKED, f"{self._name} is checked out in {root}, where {what}")
-        if paths := apply_merge.in_the_way(git, meeting, new):
-            why = f"{self._name} is checked out in {root}, where {', '.join(paths[:5])} would be overwritten"
-            return Move(Moving.BLOCKED, f"{why}: commit or stash it there")
-        fault = apply_merge.advance(git, meeting, new)
-        if fault is None:
-            return Move(Moving.MOVED)
-        if self.head() != old:
-            return Move(Moving.STALE)
-        return Move(Moving.BLOCKED, f"git could not update the checkout of {self._name} in {root}: {fault}")
 
 
 def _split(line: bytes) -> tuple[bytes, bytes]:

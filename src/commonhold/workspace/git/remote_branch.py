@@ -1,0 +1,72 @@
+"""A branch of a git remote: its commit, and moving it by compare-and-swap."""
+
+from subprocess import TimeoutExpired
+from typing import Final
+
+from commonhold.kernel.errors import Code, InputError, StoreError, UsageError
+from commonhold.workspace.git.history import one_line
+from commonhold.workspace.git.integration import Move, Moving
+from commonhold.workspace.git.process import Done, Git, failed
+
+_PATIENCE_SECONDS: Final = 300.0
+_BRANCHES: Final = "refs/heads/"
+
+
+class RemoteBranch:
+    """The branch of a remote that has the same name as the local one."""
+
+    def __init__(self, git: Git, remote: str, ref: str) -> None:
+        """Ask `git` about `ref` of the remote named `remote`. Raises UsageError if there is no such remote."""
+        if remote.startswith("-") or git.line("remote", "get-url", remote) is None:
+            raise UsageError(
+                Code.USAGE,
+                f"there is no git remote {remote[:100]!r}",
+                hint="`git remote` lists the remotes; `git remote add NAME URL` adds one",
+            )
+        self._git = git
+        self._ref = ref
+        self.remote = remote
+        self.name = f"{remote}/{ref.removeprefix(_BRANCHES)}"
+
+    def head(self) -> str:
+        """Return its commit, which the repository has then. Raises InputError `REVISION_UNKNOWN`, and StoreError."""
+        done = self._run("ls-remote", "--quiet", self.remote, self._ref)
+        if done.returncode != 0:
+            raise failed("ls-remote", done)
+        found = done.stdout.decode("ascii", "replace").partition("\t")[0]
+        if not found:
+            branch = self._ref.removeprefix(_BRANCHES)
+            raise InputError(
+                Code.REVISION_UNKNOWN,
+                f"the remote {self.remote} has no branch {branch}",
+                hint=f"push it once: git push {self.remote} {branch}",
+            )
+        if self._git.run("cat-file", "-e", f"{found}^{{commit}}").returncode != 0:
+            words = ("fetch", "--quiet", "--no-tags", "--no-write-fetch-head", self.remote, self._ref)
+            if (done := self._run(*words)).returncode != 0:
+                raise failed("fetch", done)
+        return found
+
+    def push(self, old: str, new: str) -> Move:
+        """Move it from `old` to `new`, if it is at `old`; if it is at `new` already, all is well.
+
+        REFUSED: it is at `old` still, and the remote does not take the commit. Raises StoreError if it cannot be asked.
+        """
+        lease = f"--force-with-lease={self._ref}:{old}"
+        done = self._run("push", "--porcelain", "--no-follow-tags", lease, self.remote, f"{new}:{self._ref}")
+        if done.returncode == 0 or (now := self.head()) == new:
+            return Move(Moving.MOVED)
+        if now != old:
+            return Move(Moving.STALE, f"{self.name} was moved by others")
+        said = "; ".join(filter(None, map(str.strip, done.stderr.decode("utf-8", "replace").splitlines())))
+        return Move(Moving.REFUSED, one_line(f"{self.name} does not take it: {said}")[:1000])
+
+    def _run(self, *words: str) -> Done:
+        try:
+            return self._git.run(*words, timeout_seconds=_PATIENCE_SECONDS)
+        except TimeoutExpired as fault:
+            raise StoreError(
+                Code.GIT_FAILED,
+                f"`git {words[0]}` with the remote {self.remote} did not end within {_PATIENCE_SECONDS:g} seconds",
+                hint=f"see that this works without a question: git ls-remote {self.remote}",
+            ) from fault
