@@ -157,8 +157,10 @@ def _add(given: Given, defined: _Defined, *, is_proposed: bool) -> int:
             **rest,
         )
         tasks = Predictions(given).added_to((task,)) if defined["predict"] else (task,)
-        add_all = place.hold.propose_tasks if is_proposed else place.hold.add_tasks
-        return _answered(given, add_all(*tasks, request_id=defined["request_id"]))
+        request = defined["request_id"]
+        if is_proposed:
+            return _answered(given, place.hold.propose_tasks(*tasks, request_id=request))
+        return _answered(given, place.hold.add_tasks(*tasks, request_id=request))
 
 
 def _read(value: float | None, text: str, form: str) -> float:

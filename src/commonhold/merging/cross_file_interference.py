@@ -150,7 +150,7 @@ def _changed_by(file: FileChange, kinds: frozenset[str]) -> Iterator[tuple[_Key,
     for effect in (*_behaviour(file, file.deltas), *_overloaded(file)):
         yield ("", effect.name), effect
     for name, row in changed_specials(file.before, file.after) if _IMPLY in kinds else ():
-        yield (_IMPLY, name), _Effect(name, file.path, (row, row + 1), "changed what happens in")
+        yield (_IMPLY, name), _Effect(name, file.path, (row, row + 1), "changed the behaviour of")
     if not file.offers_otherwise:
         return
     for name, row in made_otherwise(file.before, file.after) if _MAKE in kinds else ():
@@ -203,8 +203,8 @@ def _behaviour(file: FileChange, deltas: Iterable[Delta]) -> Iterator[_Effect]:
         for name in _contracts(delta):
             yield _Effect(name, file.path, lines, "changed how to call")
         for name, class_ in _bodies(delta):
-            yield _Effect(name, file.path, lines, "changed what happens in")
-            yield from (_Effect(each, file.path, lines, "changed what happens in") for each in _implied(name, class_))
+            yield _Effect(name, file.path, lines, "changed the behaviour of")
+            yield from (_Effect(each, file.path, lines, "changed the behaviour of") for each in _implied(name, class_))
 
 
 def _contracts(delta: Delta) -> Iterator[bytes]:
