@@ -1,6 +1,7 @@
 """Managed sessions with a real daemon, supervisors and git: to their review and merge, and killed at each place."""
 
 import os
+import re
 import signal
 import sys
 from collections.abc import Iterator
@@ -265,12 +266,14 @@ def test_a_killed_supervisor_costs_an_attempt_and_no_work(office: Office, call_h
     office.until_clear(session)
 
 
-def test_the_workspace_of_a_session_that_ended_otherwise_is_swept(office: Office) -> None:
+def test_the_workspace_of_a_session_that_ended_otherwise_is_swept(office: Office, call_here: Call) -> None:
     session = office.start("echo 'x = 1' > b.py; echo begun; {go}", most_attempts=1)
     office.until_printed(session, "begun")
     office.kill_supervisor(session)
     record = office.until(session, SessionState.FAILED)
     assert (record.cause, record.tries) == (EndCause.LOST, 1)
+    listed = call_here("session", "list").text
+    assert re.search(rf"^ +{session} +failed .*\({re.escape(record.note)}\)$", listed, re.MULTILINE), listed
     office.until_clear(session)
     git(office.root, "cat-file", "-e", f"refs/commonhold/sessions/{session}/1:b.py")
 

@@ -1,6 +1,7 @@
 """`commonhold session`: agents that Commonhold runs on tasks, each in a workspace of its own."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, Final, TypeVar
 
 import click
@@ -15,10 +16,13 @@ from commonhold.cli.output import answer
 from commonhold.cli.session_logs import logs
 from commonhold.cli.session_review import approve, diff, review
 from commonhold.cli.session_starting import start, task_text
+from commonhold.kernel.managed_session import SessionState
+from commonhold.sessions.answers import ManagedSessionView
 from commonhold.sessions.commands import SessionAction
 
 C = TypeVar("C", bound=Callable[..., Any])
 _note: Final = note_option("The reason, for the log.")
+_FAILED_SECONDS: Final = 86_400.0
 
 
 @click.group(
@@ -45,11 +49,20 @@ def command() -> None:
 @common
 @click.pass_obj
 def _list(given: Given, *, all_states: bool) -> int:
-    """List the sessions that have not ended, with the age of each state. A lost supervisor is shown as such."""
+    """List the sessions that have not ended, and those that failed in the last day, with the age of each state.
+
+    A lost supervisor is shown as such.
+    """
     with opened(given) as place:
-        found = place.hold.managed_sessions(all_states=all_states)
-    answer(given, found, session_shapes.answer, session_words.listed)
+        found = place.hold.managed_sessions(all_states=True)
+    listed = found.sessions if all_states else tuple(filter(_is_of_interest, found.sessions))
+    answer(given, replace(found, sessions=listed), session_shapes.answer, session_words.listed)
     return DONE
+
+
+def _is_of_interest(view: ManagedSessionView) -> bool:
+    has_just_failed = view.record.state is SessionState.FAILED and view.age_seconds < _FAILED_SECONDS
+    return has_just_failed or not view.record.is_final
 
 
 @command.command("show", cls=Command, examples=("commonhold session show s12", "commonhold session show s12 --json"))

@@ -41,7 +41,10 @@ _NEXT: Final = {
 def listed(found: ManagedSessionAnswer) -> Iterator[str]:
     """Yield the sessions, a line each."""
     if not found.sessions:
-        yield "no sessions: `commonhold session start TASK --with AGENT` begins one; `session list --all` shows all"
+        yield (
+            "no session goes on: `commonhold session start TASK --with AGENT` begins one; "
+            "`commonhold session list --all` shows those that have ended"
+        )
     yield from map(_line, found.sessions)
 
 
@@ -56,7 +59,9 @@ def to_review(found: Sequence[ManagedSessionView]) -> Iterator[str]:
 
 def _line(view: ManagedSessionView) -> str:
     record = view.record
-    return f"  {shown(record.id):6} {_state(view):16} {duration(view.age_seconds):>10}  {shown(record.session.title)}"
+    why = f" ({shown(record.note)})" if record.state is SessionState.FAILED else ""
+    title = shown(record.session.title)
+    return f"  {shown(record.id):6} {_state(view):16} {duration(view.age_seconds):>10}  {title}{why}"
 
 
 def _state(view: ManagedSessionView) -> str:
