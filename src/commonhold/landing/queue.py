@@ -1,45 +1,27 @@
 """The merge queue in a store: `landing.decide` makes the decisions, one transaction each."""
 
-from contextlib import AbstractContextManager
 from typing import Final, get_args
 
-from commonhold.kernel.clock import Now
-from commonhold.kernel.ports import Clock, Once, TaskReader, TaskTables
+from commonhold.kernel.ports import Once, TaskReader
 from commonhold.landing.commands import AddEntry, EntryCommand, EntryOutcome, PostEntries, RemoveEntry
 from commonhold.landing.decide import QueueBoard, decide
-from commonhold.leases.registry import decided
+from commonhold.leases.registry import DecidingTables
 from commonhold.tasks.queue import board_of
 
 _OUTCOMES: Final = get_args(EntryOutcome)
 
 
-class EntryQueue:
-    """Entries, in the tables that keep tasks and leases: memory, SQLite or PostgreSQL."""
-
-    def __init__(self, tables: TaskTables, clock: Clock) -> None:
-        """Keep entries in `tables`, by `clock`, which is the clock of their storage."""
-        self._tables = tables
-        self._clock = clock
+class EntryQueue(DecidingTables):
+    """Entries."""
 
     def execute(self, command: EntryCommand, once: Once | None = None) -> EntryOutcome:
-        """Decide on a command inside one transaction. With `once`, a repeated request gets its first outcome.
+        """Decide on a command. With `once`, a repeated request gets its first outcome.
 
         Raises InputError `ENTRY_UNKNOWN`, `TASK_UNKNOWN`, and UsageError `REQUEST_ID_REUSED`.
         """
-        return decided(
-            (self._tables, self._clock),
-            (command.holder, once),
-            _OUTCOMES,
-            lambda reader, now: decide(queue_board_of(reader, command), command, now),
+        return self.decided(
+            command.holder, once, _OUTCOMES, lambda reader, now: decide(queue_board_of(reader, command), command, now)
         )
-
-    def read(self) -> AbstractContextManager[TaskReader]:
-        """Return one consistent view."""
-        return self._tables.read()
-
-    def now(self) -> Now:
-        """Return the present instant."""
-        return self._clock.now()
 
 
 def queue_board_of(reader: TaskReader, command: EntryCommand) -> QueueBoard:

@@ -9,7 +9,7 @@ from commonhold.kernel.commands import Command
 from commonhold.kernel.errors import Code, UsageError
 from commonhold.kernel.events import Event
 from commonhold.kernel.outcomes import Outcome, Queued
-from commonhold.kernel.ports import Clock, LeaseReader, LeaseView, Once, StoredAnswer, TaskTables, TaskWriter
+from commonhold.kernel.ports import Clock, LeaseReader, Once, StoredAnswer, TaskReader, TaskTables, TaskWriter
 from commonhold.leases.decide import decide
 from commonhold.workspace.place import WorktreeState
 
@@ -31,74 +31,68 @@ class Decided(Protocol[Made_co]):
         """The events, in order."""
 
 
-class TableRegistry:
-    """The lease service over tables: memory, SQLite, PostgreSQL."""
+class DecidingTables:
+    """The tables of a store that keep tasks and leases, with decisions on commands, each in one transaction."""
 
     def __init__(self, tables: TaskTables, clock: Clock) -> None:
-        """Keep leases in `tables`, by `clock`, which is the clock of their storage."""
-        self._tables = tables
+        """Decide in `tables` (SQLite, PostgreSQL), by `clock`, which is the clock of their storage."""
+        self.tables = tables
         self._clock = clock
 
-    @property
-    def tables(self) -> TaskTables:
-        """The tables, which keep tasks as well."""
-        return self._tables
-
-    def execute(self, command: Command[T], once: Once | None = None) -> T:
-        """Decide on a command inside one transaction."""
-        return decided(
-            (self._tables, self._clock),
-            (command.holder, once),
-            _OUTCOMES,
-            lambda writer, now: decide(writer.table(command, now), command, now),
-        )
-
-    def together(self) -> AbstractContextManager[object]:
-        """Begin one transaction around several; writes to the repository's data in the same store are part of it."""
-        return self._tables.write()
-
-    def first_outcome(self, holder: str, once: Once) -> Outcome | None:
-        """Return the first outcome of this request."""
-        with self._tables.read() as reader:
-            return first_answer(reader, holder, once, _OUTCOMES)
-
-    def read(self) -> AbstractContextManager[LeaseView]:
+    def read(self) -> AbstractContextManager[TaskReader]:
         """Return one consistent view."""
-        return self._tables.read()
+        return self.tables.read()
 
     def now(self) -> Now:
         """Return the present instant."""
         return self._clock.now()
 
+    def decided(
+        self,
+        holder: str,
+        once: Once | None,
+        kinds: tuple[type, ...],
+        decide: Callable[[TaskWriter, Now], Decided[Made]],
+    ) -> Made:
+        """Make one decision, and record its events; return its outcome, which is one of `kinds`.
+
+        With `once`, a repeated request of the holder gets its first outcome; a place in line is no outcome yet. Raises
+        UsageError `REQUEST_ID_REUSED` if the id was used for another request, and as `decide` does.
+        """
+        with self.tables.write() as writer:
+            earlier: Made | None = None if once is None else first_answer(writer, holder, once, kinds)
+            if earlier is not None:
+                return earlier
+            now = self._clock.now()
+            decision = decide(writer, now)
+            writer.record(decision.events, now.wall)
+            if once is not None and not isinstance(decision.outcome, Queued):
+                stored = StoredAnswer(once.fingerprint, decision.outcome)
+                writer.remember(holder, once.request_id, stored, now.wall)
+            return decision.outcome
+
+
+class TableRegistry(DecidingTables):
+    """The lease service over the tables of a store."""
+
+    def execute(self, command: Command[T], once: Once | None = None) -> T:
+        """Decide on a command."""
+        return self.decided(
+            command.holder, once, _OUTCOMES, lambda writer, now: decide(writer.table(command, now), command, now)
+        )
+
+    def together(self) -> AbstractContextManager[object]:
+        """Begin one transaction around several; writes to the repository's data in the same store are part of it."""
+        return self.tables.write()
+
+    def first_outcome(self, holder: str, once: Once) -> Outcome | None:
+        """Return the first outcome of this request."""
+        with self.tables.read() as reader:
+            return first_answer(reader, holder, once, _OUTCOMES)
+
     def close(self) -> None:
         """Close the tables."""
-        self._tables.close()
-
-
-def decided(
-    storage: tuple[TaskTables, Clock],
-    request: tuple[str, Once | None],
-    kinds: tuple[type, ...],
-    decide: Callable[[TaskWriter, Now], Decided[Made]],
-) -> Made:
-    """Make one decision inside one transaction, and record its events; return its outcome, which is one of `kinds`.
-
-    `storage` is where, with its clock; `request` is the holder, and the identity of a request that may be repeated: it
-    gets its first outcome again. A place in line is no outcome yet. Raises UsageError `REQUEST_ID_REUSED` if the id was
-    used for another request, and as `decide` does.
-    """
-    (tables, clock), (holder, once) = storage, request
-    with tables.write() as writer:
-        earlier: Made | None = None if once is None else first_answer(writer, holder, once, kinds)
-        if earlier is not None:
-            return earlier
-        now = clock.now()
-        decision = decide(writer, now)
-        writer.record(decision.events, now.wall)
-        if once is not None and not isinstance(decision.outcome, Queued):
-            stored = StoredAnswer(once.fingerprint, decision.outcome)
-            writer.remember(holder, once.request_id, stored, now.wall)
-        return decision.outcome
+        self.tables.close()
 
 
 def task_storage(place: WorktreeState) -> tuple[TaskTables, Clock]:

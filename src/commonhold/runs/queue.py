@@ -1,12 +1,10 @@
 """The runs in a store: `runs.decide` makes the decisions, one transaction each."""
 
-from contextlib import AbstractContextManager
 from typing import Final, get_args
 
-from commonhold.kernel.clock import Now
 from commonhold.kernel.ports import Clock, Once, TaskReader, TaskTables
 from commonhold.kernel.run import RunRecord, RunState
-from commonhold.leases.registry import decided
+from commonhold.leases.registry import DecidingTables
 from commonhold.runs.commands import PlanRun, RunCommand, RunOutcome, StartRun
 from commonhold.runs.decide import decide
 from commonhold.runs.turn import Blackboard
@@ -17,34 +15,25 @@ _OUTCOMES: Final = get_args(RunOutcome)
 _UNENDED: Final = (RunState.RUNNING, RunState.STOPPED)
 
 
-class RunQueue:
-    """Runs and their items, in the tables that keep tasks and leases: memory, SQLite or PostgreSQL."""
+class RunQueue(DecidingTables):
+    """Runs and their items."""
 
     def __init__(self, tables: TaskTables, clock: Clock, capabilities: Capabilities = NONE_KNOWN) -> None:
         """Keep runs in `tables`, by `clock`, which is the clock of their storage, for sessions with `capabilities`."""
-        self._tables = tables
+        super().__init__(tables, clock)
         self._capabilities = capabilities
-        self._clock = clock
 
     def execute(self, command: RunCommand, once: Once | None = None) -> RunOutcome:
-        """Decide on a command inside one transaction. With `once`, a repeated request gets its first outcome.
+        """Decide on a command. With `once`, a repeated request gets its first outcome.
 
         Raises InputError `RUN_UNKNOWN`, `TASK_UNKNOWN`, and UsageError `REQUEST_ID_REUSED`.
         """
-        return decided(
-            (self._tables, self._clock),
-            (command.holder, once),
+        return self.decided(
+            command.holder,
+            once,
             _OUTCOMES,
             lambda reader, now: decide(blackboard_of(reader, command, self._capabilities), command, now),
         )
-
-    def read(self) -> AbstractContextManager[TaskReader]:
-        """Return one consistent view."""
-        return self._tables.read()
-
-    def now(self) -> Now:
-        """Return the present instant."""
-        return self._clock.now()
 
 
 def blackboard_of(reader: TaskReader, command: RunCommand, capabilities: Capabilities) -> Blackboard:

@@ -1,13 +1,11 @@
 """The managed sessions in a store: `sessions.decide` makes the decisions, one transaction each."""
 
 from collections.abc import Collection
-from contextlib import AbstractContextManager
 from typing import Final, get_args
 
-from commonhold.kernel.clock import Now
 from commonhold.kernel.lease_table import LeaseTable
-from commonhold.kernel.ports import Clock, Once, TaskReader, TaskTables
-from commonhold.leases.registry import decided
+from commonhold.kernel.ports import Once, TaskReader
+from commonhold.leases.registry import DecidingTables
 from commonhold.sessions.commands import ChangeSession, ReportSession, SessionCommand, SessionOutcome, StartSession
 from commonhold.sessions.decide import SessionTable, decide
 from commonhold.tasks.board import Board
@@ -16,35 +14,19 @@ from commonhold.tasks.queue import board_of
 _OUTCOMES: Final = get_args(SessionOutcome)
 
 
-class SessionQueue:
-    """Managed sessions, in the tables that keep the leases: memory, SQLite or PostgreSQL."""
-
-    def __init__(self, tables: TaskTables, clock: Clock) -> None:
-        """Keep sessions in `tables`, by `clock`, which is the clock of their storage."""
-        self._tables = tables
-        self._clock = clock
+class SessionQueue(DecidingTables):
+    """Managed sessions."""
 
     def execute(self, command: SessionCommand, once: Once | None = None) -> SessionOutcome:
-        """Decide on a command inside one transaction. With `once`, a repeated request gets its first outcome.
+        """Decide on a command. With `once`, a repeated request gets its first outcome.
 
         Raises InputError `SESSION_UNKNOWN`, and UsageError `REQUEST_ID_REUSED`.
         """
         named = (command.session_id,) if isinstance(command, ReportSession | ChangeSession) else ()
         tasks = (command.session.task_id,) if isinstance(command, StartSession) else ()
-        return decided(
-            (self._tables, self._clock),
-            (command.holder, once),
-            _OUTCOMES,
-            lambda reader, now: decide(table_of(reader, named, tasks), command, now),
+        return self.decided(
+            command.holder, once, _OUTCOMES, lambda reader, now: decide(table_of(reader, named, tasks), command, now)
         )
-
-    def read(self) -> AbstractContextManager[TaskReader]:
-        """Return one consistent view."""
-        return self._tables.read()
-
-    def now(self) -> Now:
-        """Return the present instant."""
-        return self._clock.now()
 
 
 def table_of(reader: TaskReader, ids: tuple[str, ...] = (), tasks: Collection[str] = ()) -> SessionTable:

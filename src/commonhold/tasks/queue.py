@@ -1,12 +1,10 @@
 """The queue of tasks in a store: `tasks.decide` makes the decisions, one transaction each."""
 
-from contextlib import AbstractContextManager
 from typing import Final, get_args
 
-from commonhold.kernel.clock import Now
 from commonhold.kernel.lease_table import LeaseTable
 from commonhold.kernel.ports import Clock, Once, TaskReader, TaskTables
-from commonhold.leases.registry import decided
+from commonhold.leases.registry import DecidingTables
 from commonhold.tasks.board import Board
 from commonhold.tasks.capabilities import NONE_KNOWN, Capabilities
 from commonhold.tasks.commands import AddTasks, ClaimTask, SettleTasks, TaskCommand, TaskOutcome
@@ -15,34 +13,25 @@ from commonhold.tasks.decide import decide
 _OUTCOMES: Final = get_args(TaskOutcome)
 
 
-class TaskQueue:
-    """Tasks and their claims, in the tables that keep the leases: memory, SQLite or PostgreSQL."""
+class TaskQueue(DecidingTables):
+    """Tasks and their claims."""
 
     def __init__(self, tables: TaskTables, clock: Clock, capabilities: Capabilities = NONE_KNOWN) -> None:
         """Keep tasks in `tables`, by `clock`, which is the clock of their storage, for sessions with `capabilities`."""
-        self._tables = tables
+        super().__init__(tables, clock)
         self._capabilities = capabilities
-        self._clock = clock
 
     def execute(self, command: TaskCommand, once: Once | None = None) -> TaskOutcome:
-        """Decide on a command inside one transaction. With `once`, a repeated request gets its first outcome.
+        """Decide on a command. With `once`, a repeated request gets its first outcome.
 
         Raises InputError `TASK_UNKNOWN`, and UsageError `REQUEST_ID_REUSED` if the id was used for another request.
         """
-        return decided(
-            (self._tables, self._clock),
-            (command.holder, once),
+        return self.decided(
+            command.holder,
+            once,
             _OUTCOMES,
             lambda reader, now: decide(board_of(reader, _named(command), self._capabilities), command, now),
         )
-
-    def read(self) -> AbstractContextManager[TaskReader]:
-        """Return one consistent view."""
-        return self._tables.read()
-
-    def now(self) -> Now:
-        """Return the present instant."""
-        return self._clock.now()
 
 
 def board_of(reader: TaskReader, ids: tuple[str, ...] = (), capabilities: Capabilities = NONE_KNOWN) -> Board:
