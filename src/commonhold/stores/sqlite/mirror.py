@@ -22,7 +22,8 @@ from commonhold.stores.sqlite.gate import Gate
 from commonhold.stores.sqlite.group_commit import GroupCommit, flush_data
 from commonhold.stores.sqlite.kept_rows import CHANGES, KeptRows, Rows
 from commonhold.stores.sqlite.last_event_mark import LOG
-from commonhold.stores.sqlite.session import SQL, SqliteSession, Value
+from commonhold.stores.sqlite.reader import SQL, Value
+from commonhold.stores.sqlite.session import SqliteSession
 from commonhold.stores.sqlite.store import GATE, SqliteStore, read_only
 from commonhold.workspace.state_folder import StateFolder, replaced
 
