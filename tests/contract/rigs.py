@@ -3,12 +3,13 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from tests.in_memory.store import MemoryStore
+
 from commonhold.kernel.ports import Registry
 from commonhold.landing.queue import EntryQueue
 from commonhold.leases.registry import TableRegistry
 from commonhold.runs.queue import RunQueue
 from commonhold.sessions.queue import SessionQueue
-from commonhold.stores.memory.store import MemoryStore
 from commonhold.stores.postgres import open_postgres
 from commonhold.stores.postgres.tables import PostgresTables
 from commonhold.stores.redis import open_redis

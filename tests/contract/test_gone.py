@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from tests.contract.rigs import ServerRig
+from tests.in_memory.store import MemoryStore
 from tests.own_tools import Hand, Workshop, commits, workshop
 
 from commonhold.code.regions.region import hash_bytes
@@ -17,7 +18,6 @@ from commonhold.kernel.ports import Registry
 from commonhold.kernel.presence import Proposal
 from commonhold.kernel.refusals import Refusal
 from commonhold.kernel.write_slots import SLOT_SECONDS
-from commonhold.stores.memory.store import MemoryStore
 
 pytestmark = pytest.mark.slow
 

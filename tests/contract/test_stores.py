@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests.in_memory.store import MemoryStore
 
 from commonhold.kernel.clock import Deadline
 from commonhold.kernel.events import (
@@ -27,7 +28,6 @@ from commonhold.kernel.ports import Store, StoredAnswer, Write
 from commonhold.kernel.presence import Message, Presence, Proposal
 from commonhold.kernel.read_set import Overtaking, Sighting, StaleRead
 from commonhold.kernel.refusals import Refusal
-from commonhold.stores.memory.store import MemoryStore
 from commonhold.stores.sqlite.mirror import MirroredStore
 from commonhold.stores.sqlite.store import SqliteStore
 

@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tests.fakes import CountingIds
+from tests.in_memory.index import MemoryIndex
+from tests.in_memory.store import MemoryStore
 from tests.sim.actors import Actors
 from tests.sim.world import MachineClock, World
 
@@ -20,9 +22,7 @@ from commonhold.commits.plan import CommitRequest, CrossFileEffects, Plan, Rejec
 from commonhold.commits.plan_sources import Plans
 from commonhold.commits.turns import TURN_SECONDS, Turns
 from commonhold.commits.use_cases import Surroundings
-from commonhold.index.in_memory import MemoryIndex
 from commonhold.kernel.changeset import Changeset, Edit, Op
-from commonhold.stores.memory.store import MemoryStore
 from commonhold.workspace.files import WorkingTree
 
 AGENTS = 6

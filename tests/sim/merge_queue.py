@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import Any
 
+from tests.in_memory.store import MemoryStore
+
 from commonhold.coordinator.merge_queue import QueueRunner, Turn
 from commonhold.coordinator.queue_ports import Build, CheckReport, QueueLostError
 from commonhold.coordinator.roles import Stop
@@ -35,7 +37,6 @@ from commonhold.landing.commands import AddEntry, EntriesChanged, EntryOutcome, 
 from commonhold.landing.decide import queue_key
 from commonhold.landing.queue import EntryQueue
 from commonhold.leases.registry import TableRegistry
-from commonhold.stores.memory.store import MemoryStore
 from commonhold.testing import FakeClock
 from commonhold.workspace.git.integration import Move, Moving
 

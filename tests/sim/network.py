@@ -4,6 +4,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+from tests.in_memory.store import MemoryStore
 from tests.sim.referee import Referee
 from tests.sim.telling import answered, asked, happened
 from tests.sim.world import MachineClock, World
@@ -12,7 +13,6 @@ from commonhold.kernel.commands import Command
 from commonhold.kernel.events import Recorded
 from commonhold.kernel.ports import LeaseView, Once
 from commonhold.leases.registry import TableRegistry
-from commonhold.stores.memory.store import MemoryStore
 
 Look = Callable[[LeaseView], Any]
 Request = tuple[Command[Any], Once] | Look

@@ -6,6 +6,7 @@ commits of Commonhold are: a repeated commit gets its first answer.
 
 from dataclasses import dataclass, field, replace
 
+from tests.in_memory.store import MemoryStore
 from tests.sim.task_workers import plan
 from tests.sim.world import MachineClock, World
 
@@ -42,7 +43,6 @@ from commonhold.runs.commands import (
 )
 from commonhold.runs.queue import RunQueue
 from commonhold.runs.recovery import next_plan
-from commonhold.stores.memory.store import MemoryStore
 from commonhold.tasks.commands import ReopenTask
 from commonhold.tasks.queue import TaskQueue
 

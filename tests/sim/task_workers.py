@@ -3,13 +3,13 @@
 from dataclasses import dataclass, field, replace
 from random import Random
 
+from tests.in_memory.store import MemoryStore
 from tests.sim.world import MachineClock, World
 
 from commonhold.kernel.events import Recorded
 from commonhold.kernel.keys import canonical, overlaps
 from commonhold.kernel.ports import Once
 from commonhold.kernel.task import Move, Result, Task, TaskMoved, TaskRecord, TaskState
-from commonhold.stores.memory.store import MemoryStore
 from commonhold.tasks.commands import (
     AddTasks,
     ClaimTask,

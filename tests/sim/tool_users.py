@@ -10,11 +10,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tests.hooked import Agent, House
+from tests.in_memory.store import MemoryStore
 
 from commonhold.agents.edits.intended_writes import result
 from commonhold.agents.hook_events import Caller, IntendedWrite, Response, Stance, Swap, Unclear, Whole
 from commonhold.api.service import Service
-from commonhold.stores.memory.store import MemoryStore
 from commonhold.workspace.files import WorkingTree
 from commonhold.workspace.repository import Repository
 

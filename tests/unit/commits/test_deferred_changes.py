@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 from tests.fakes import CountingIds, FakeClock
+from tests.in_memory.index import MemoryIndex
+from tests.in_memory.store import MemoryStore
 
 from commonhold.api.service import Service
 from commonhold.code.analysis.repository.library import Library
@@ -13,11 +15,9 @@ from commonhold.commits.cross_file_admission import Insight
 from commonhold.commits.deferred_changes import DeferredChanges, Unexamined
 from commonhold.commits.turns import Turns
 from commonhold.commits.use_cases import Surroundings
-from commonhold.index.in_memory import MemoryIndex
 from commonhold.kernel.answers import RecordAnswer
 from commonhold.kernel.changeset import Changeset, Edit, Op
 from commonhold.kernel.events import Committed
-from commonhold.stores.memory.store import MemoryStore
 from commonhold.workspace.files import WorkingTree
 
 pytestmark = pytest.mark.slow

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 from tests.fakes import CountingIds, FakeClock
+from tests.in_memory.index import MemoryIndex
 
 from commonhold.api.service import Service
 from commonhold.code.regions.region import hash_bytes
 from commonhold.commits.cross_file_admission import Insight
 from commonhold.commits.use_cases import Surroundings
-from commonhold.index.in_memory import MemoryIndex
 from commonhold.kernel.changeset import Changeset, Edit, Op
 from commonhold.kernel.keys import file_key
 from commonhold.kernel.options import Options

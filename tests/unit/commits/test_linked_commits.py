@@ -4,15 +4,15 @@ from pathlib import Path
 
 import pytest
 from tests.fakes import CountingIds, FakeClock
+from tests.in_memory.index import MemoryIndex
+from tests.in_memory.store import MemoryStore
 
 from commonhold.api.service import Service
 from commonhold.code.regions.region import hash_bytes
 from commonhold.commits.cross_file_admission import Insight
 from commonhold.commits.turns import Turns
 from commonhold.commits.use_cases import Surroundings
-from commonhold.index.in_memory import MemoryIndex
 from commonhold.kernel.changeset import Changeset, Edit, Op
-from commonhold.stores.memory.store import MemoryStore
 from commonhold.workspace.files import WorkingTree
 
 pytestmark = pytest.mark.slow

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from tests.fakes import CountingIds, FakeClock
+from tests.in_memory.store import MemoryStore
 
 from commonhold.api.service import Service
 from commonhold.commits.project_notes import KEPT_SECONDS, LINKS_KEY, FindNotes
@@ -12,7 +13,6 @@ from commonhold.commits.use_cases import Surroundings
 from commonhold.kernel.answers import NoteQuote
 from commonhold.kernel.changeset import Changeset, Edit, Op
 from commonhold.kernel.errors import Code, StoreError
-from commonhold.stores.memory.store import MemoryStore
 from commonhold.workspace.files import WorkingTree
 
 QUOTE = NoteQuote("a.md#1", "T", "it mentions k", "text")

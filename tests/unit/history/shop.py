@@ -4,12 +4,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tests.fakes import CountingIds, FakeClock
+from tests.in_memory.store import MemoryStore
 
 from commonhold.api.service import Service
 from commonhold.history.answers import Account, Step
 from commonhold.kernel.changeset import Changeset, Edit, LeaseRef, Op
 from commonhold.kernel.lease import Lease
-from commonhold.stores.memory.store import MemoryStore
 from commonhold.workspace.files import WorkingTree
 
 SOURCE = "def f(x):\n    return x\n\n\ndef g(x):\n    return x + 1\n"

@@ -4,10 +4,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.in_memory.index import MemoryIndex
 from tests.unit.index.rig import Rig, assert_same, shelf
 
 from commonhold.code.indexes import Index
-from commonhold.index.in_memory import MemoryIndex
 from commonhold.kernel.errors import Code, CommonholdError
 
 pytestmark = pytest.mark.slow

@@ -6,13 +6,13 @@ from typing import Final
 
 import pytest
 from tests.fakes import CountingIds, FakeClock
+from tests.in_memory.store import MemoryStore
 
 from commonhold.api.service import Service
 from commonhold.kernel.events import LeaseExpired, WorkLeft
 from commonhold.kernel.lease_table import ENDED_BESIDE
 from commonhold.leases.partial_work import LOOKED_AT_BESIDE
 from commonhold.leases.service import ENDED_AT_ONCE
-from commonhold.stores.memory.store import MemoryStore
 from commonhold.workspace.files import WorkingTree
 
 pytestmark = pytest.mark.slow

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.effort import examples
+from tests.in_memory.store import MemoryStore
 from tests.own_tools import Hand, Workshop, workshop
 
 from commonhold.kernel.answers import RegionHash
 from commonhold.kernel.changeset import Changeset, Edit, Op
 from commonhold.kernel.refusals import Refusal
-from commonhold.stores.memory.store import MemoryStore
 from commonhold.stores.sqlite.store import SqliteStore
 
 pytestmark = pytest.mark.slow

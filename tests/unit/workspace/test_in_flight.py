@@ -8,18 +8,18 @@ from typing import Any
 
 import pytest
 from tests.fakes import CountingIds, FakeClock
+from tests.in_memory.index import MemoryIndex
+from tests.in_memory.store import MemoryStore
 from tests.patience import PATIENCE_SECONDS, until
 
 from commonhold.api.service import Service
 from commonhold.commits.cross_file_admission import Insight
 from commonhold.commits.turns import Turns
 from commonhold.commits.use_cases import Surroundings
-from commonhold.index.in_memory import MemoryIndex
 from commonhold.kernel.answers import CommitAnswer
 from commonhold.kernel.changeset import Changeset, Edit, Op, Read
 from commonhold.kernel.events import Committed, CommitUndone
 from commonhold.kernel.ports import Journal, Write
-from commonhold.stores.memory.store import MemoryStore
 from commonhold.workspace.files import WorkingTree
 from commonhold.workspace.in_flight import Flight, InFlight
 

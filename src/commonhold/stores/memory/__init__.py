@@ -1,1 +1,1 @@
-"""State in memory: stores and an index for tests and trials, and the index of leases that a daemon answers from."""
+"""The index of leases in memory that a daemon answers from."""

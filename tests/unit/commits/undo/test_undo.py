@@ -6,19 +6,19 @@ from pathlib import Path
 
 import pytest
 from tests.fakes import CountingIds, FakeClock
+from tests.in_memory.index import MemoryIndex
+from tests.in_memory.store import MemoryStore
 
 from commonhold.api.service import Service
 from commonhold.commits.cross_file_admission import Insight
 from commonhold.commits.undo.answers import LaterWork, UndoAnswer
 from commonhold.commits.undo.service import _ways_of
 from commonhold.commits.use_cases import Surroundings
-from commonhold.index.in_memory import MemoryIndex
 from commonhold.kernel.changeset import Changeset, Edit, Op
 from commonhold.kernel.errors import Code, InputError, UsageError
 from commonhold.kernel.events import Committed
 from commonhold.kernel.options import Options
 from commonhold.kernel.task import Task
-from commonhold.stores.memory.store import MemoryStore
 from commonhold.tasks.answers import TaskAction
 from commonhold.workspace.files import WorkingTree
 

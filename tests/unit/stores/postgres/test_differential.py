@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests import strategies
 from tests.effort import examples
+from tests.in_memory.store import MemoryStore
 from tests.services.pooler import Pooler
 from tests.services.postgres_server import Database
 
@@ -37,7 +38,6 @@ from commonhold.kernel.projection import fold
 from commonhold.kernel.values import Version
 from commonhold.leases.registry import TableRegistry
 from commonhold.stores.codec import encode
-from commonhold.stores.memory.store import MemoryStore
 from commonhold.stores.postgres import open_postgres
 from commonhold.stores.postgres.registry import PostgresRegistry
 from commonhold.stores.postgres.tables import PostgresTables

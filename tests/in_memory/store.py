@@ -1,10 +1,10 @@
-"""A store that lives as long as its object, for tests and trials."""
+"""A store that lives as long as its object: the fast fake of tests that need no durability."""
 
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from commonhold.stores.memory.session import MemorySession
+from tests.in_memory.session import MemorySession
 
 
 class MemoryStore:

@@ -1,4 +1,4 @@
-"""An index of files that are in memory: for tests and trials."""
+"""An index of files that are in memory."""
 
 from collections.abc import Callable, Mapping
 

@@ -1,4 +1,4 @@
-"""Reading and writing inside one transaction."""
+"""Reading and writing inside one transaction, in memory."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
