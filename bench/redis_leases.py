@@ -15,9 +15,9 @@ from tests.services.redis_server import RedisServer
 from bench.reporting import Figure, at_least, at_most, paired_ratio, report
 from commonhold.kernel.commands import Acquire, Release
 from commonhold.kernel.keys import Key, canonical
+from commonhold.kernel.lease_ports import Registry
 from commonhold.kernel.modes import Mode
 from commonhold.kernel.outcomes import Granted, Released
-from commonhold.kernel.ports import Registry
 from commonhold.stores.redis import open_redis
 
 PAIRS = 200

@@ -33,8 +33,8 @@ from commonhold.api.service import Service
 from commonhold.client.channel import Direct
 from commonhold.client.session import Commonhold
 from commonhold.commits.use_cases import Surroundings
+from commonhold.kernel.lease_ports import Registry
 from commonhold.kernel.options import Options
-from commonhold.kernel.ports import Registry
 from commonhold.stores.sqlite.store import SqliteStore
 from commonhold.workspace.files import WorkingTree
 from commonhold.workspace.repository import find_repository

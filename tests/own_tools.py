@@ -13,8 +13,9 @@ from commonhold.commits.use_cases import Surroundings
 from commonhold.kernel.answers import CommitAnswer, RecordAnswer
 from commonhold.kernel.changeset import Changeset, Edit, LeaseRef, Op
 from commonhold.kernel.events import Committed, Recorded
+from commonhold.kernel.lease_ports import Registry
 from commonhold.kernel.options import Options
-from commonhold.kernel.ports import Registry, Step, Store, no_step
+from commonhold.kernel.ports import Step, Store, no_step
 from commonhold.kernel.write_slots import SLOT_SECONDS, slot_of
 from commonhold.stores.sqlite.store import SqliteStore
 from commonhold.workspace.files import WorkingTree

@@ -18,7 +18,8 @@ from commonhold.commits.turns import Turns
 from commonhold.commits.use_cases import Surroundings
 from commonhold.config import Settings, load_settings
 from commonhold.kernel.errors import Code, InputError
-from commonhold.kernel.ports import Registry, Revisions, Step, no_step
+from commonhold.kernel.lease_ports import Registry
+from commonhold.kernel.ports import Revisions, Step, no_step
 from commonhold.leases.registry import TableRegistry
 from commonhold.machine.system import RandomIds, SystemClock, is_running
 from commonhold.reads.heartbeats import Heartbeats

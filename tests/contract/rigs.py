@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from tests.in_memory.store import MemoryStore
 
-from commonhold.kernel.ports import Registry
+from commonhold.kernel.lease_ports import Registry
 from commonhold.landing.queue import EntryQueue
 from commonhold.leases.registry import TableRegistry
 from commonhold.runs.queue import RunQueue

@@ -13,8 +13,8 @@ from tests.own_tools import Hand, Workshop, commits, workshop
 
 from commonhold.code.regions.region import hash_bytes
 from commonhold.commits.attendance import GONE_SECONDS
+from commonhold.kernel.lease_ports import Registry
 from commonhold.kernel.options import IDLE_SECONDS
-from commonhold.kernel.ports import Registry
 from commonhold.kernel.presence import Proposal
 from commonhold.kernel.refusals import Refusal
 from commonhold.kernel.write_slots import SLOT_SECONDS

@@ -20,11 +20,13 @@ from commonhold.kernel.events import (
     LeaseQueued,
     ValuePut,
 )
+from commonhold.kernel.files import Write
 from commonhold.kernel.lease import Base, Lease, Waiter
+from commonhold.kernel.lease_ports import StoredAnswer
 from commonhold.kernel.modes import Mode
 from commonhold.kernel.obligations import Debt
 from commonhold.kernel.outcomes import Acknowledged
-from commonhold.kernel.ports import Store, StoredAnswer, Write
+from commonhold.kernel.ports import Store
 from commonhold.kernel.presence import Message, Presence, Proposal
 from commonhold.kernel.read_set import Overtaking, Sighting, StaleRead
 from commonhold.kernel.refusals import Refusal

@@ -4,7 +4,8 @@ from collections.abc import Iterable
 from typing import Final
 
 from commonhold.kernel.events import Event
-from commonhold.kernel.ports import Journal, StoredAnswer, Write
+from commonhold.kernel.files import Journal, Write
+from commonhold.kernel.lease_ports import StoredAnswer
 from commonhold.stores.sqlite.session import SqliteSession
 
 

@@ -14,7 +14,7 @@ from commonhold.bootstrap import open_repository
 from commonhold.diagnostics import machine, mounts
 from commonhold.diagnostics.finding import ok
 from commonhold.diagnostics.mounts import file_system, kind_of
-from commonhold.kernel.ports import Write
+from commonhold.kernel.files import Write
 from commonhold.stores.sqlite.store import SqliteStore
 
 pytestmark = pytest.mark.slow

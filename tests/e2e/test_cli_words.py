@@ -18,7 +18,7 @@ from commonhold.cli import output, region_words
 from commonhold.cli.command import Command, Group
 from commonhold.cli.commands import COMMANDS
 from commonhold.cli.program import cli
-from commonhold.kernel.ports import Write
+from commonhold.kernel.files import Write
 from commonhold.stores.sqlite.store import SqliteStore
 
 pytestmark = pytest.mark.slow

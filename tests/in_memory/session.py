@@ -7,7 +7,9 @@ from typing import TypeVar
 
 from commonhold.kernel.entry import UNLIMITED, EntryAdded, EntryMoved, EntryRecord, Landings, added_entry, moved_entry
 from commonhold.kernel.events import Committed, DebtWaived, Event, Recorded, lease_id_of
+from commonhold.kernel.files import Journal, Write
 from commonhold.kernel.hash_chain import Link
+from commonhold.kernel.lease_ports import StoredAnswer
 from commonhold.kernel.managed_session import (
     ManagedSessionRecord,
     SessionMoved,
@@ -16,7 +18,6 @@ from commonhold.kernel.managed_session import (
     queued_session,
 )
 from commonhold.kernel.obligations import Debt, place_of_debt
-from commonhold.kernel.ports import Journal, StoredAnswer, Write
 from commonhold.kernel.presence import Message, Presence, Proposal
 from commonhold.kernel.read_set import Sighting, StaleRead
 from commonhold.kernel.run import (

@@ -34,10 +34,10 @@ from commonhold.kernel.events import Leaving, Recorded, WaiterLeft
 from commonhold.kernel.hash_chain import broken_at
 from commonhold.kernel.keys import canonical
 from commonhold.kernel.lease import Base
+from commonhold.kernel.lease_ports import LeaseView, Once, Registry
 from commonhold.kernel.modes import Mode
 from commonhold.kernel.outcomes import Outcome, Queued
 from commonhold.kernel.partial_work import UnfinishedChange
-from commonhold.kernel.ports import LeaseView, Once, Registry
 from commonhold.kernel.projection import State, fold
 from commonhold.kernel.values import Version
 from commonhold.leases.registry import TableRegistry

@@ -24,10 +24,10 @@ from commonhold.kernel.commands import (
 )
 from commonhold.kernel.keys import Key, canonical, contains
 from commonhold.kernel.lease import Base, Lease
+from commonhold.kernel.lease_ports import LeaseView, Once
 from commonhold.kernel.modes import Mode
 from commonhold.kernel.outcomes import Granted, Queued
 from commonhold.kernel.partial_work import UnfinishedChange
-from commonhold.kernel.ports import LeaseView, Once
 from commonhold.kernel.values import Value, Version
 
 ONE, TWO, PART, ALL = (canonical(text) for text in ("account:1", "account:2", "account:1:x", "account:*"))

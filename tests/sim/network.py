@@ -11,7 +11,7 @@ from tests.sim.world import MachineClock, World
 
 from commonhold.kernel.commands import Command
 from commonhold.kernel.events import Recorded
-from commonhold.kernel.ports import LeaseView, Once
+from commonhold.kernel.lease_ports import LeaseView, Once
 from commonhold.leases.registry import TableRegistry
 
 Look = Callable[[LeaseView], Any]

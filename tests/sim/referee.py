@@ -24,8 +24,8 @@ from commonhold.kernel.events import (
     WaiterLeft,
     WaiterSeen,
 )
+from commonhold.kernel.lease_ports import LeaseView, Once
 from commonhold.kernel.outcomes import Granted, HandedOver, NotStored, Queued, Renewed, Stored
-from commonhold.kernel.ports import LeaseView, Once
 from commonhold.kernel.projection import State, fold
 
 FRIENDS = {("shared", "shared"), ("shared", "upgradable"), ("upgradable", "shared")}

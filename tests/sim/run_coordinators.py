@@ -12,7 +12,7 @@ from tests.sim.world import MachineClock, World
 
 from commonhold.kernel.commands import Renew
 from commonhold.kernel.events import Recorded
-from commonhold.kernel.ports import Once
+from commonhold.kernel.lease_ports import Once
 from commonhold.kernel.refusals import Refusal
 from commonhold.kernel.run import (
     CandidateOutcome,

@@ -8,7 +8,7 @@ from tests.sim.referee import Referee
 from tests.sim.world import World
 
 from commonhold.kernel.commands import Heartbeat
-from commonhold.kernel.ports import Once
+from commonhold.kernel.lease_ports import Once
 
 LONG = 2000.0
 

@@ -8,7 +8,7 @@ from tests.sim.world import MachineClock, World
 
 from commonhold.kernel.events import Recorded
 from commonhold.kernel.keys import canonical, overlaps
-from commonhold.kernel.ports import Once
+from commonhold.kernel.lease_ports import Once
 from commonhold.kernel.task import Move, Result, Task, TaskMoved, TaskRecord, TaskState
 from commonhold.tasks.commands import (
     AddTasks,

@@ -16,10 +16,11 @@ from commonhold.kernel.changeset import Changeset, LeaseLost, authorise
 from commonhold.kernel.clock import Now
 from commonhold.kernel.keys import Key, canonical, file_key
 from commonhold.kernel.lease import Conflict, Lease, conflicts
+from commonhold.kernel.lease_ports import LeaseView
 from commonhold.kernel.modes import Mode
 from commonhold.kernel.obligations import Debt
 from commonhold.kernel.policy import Policies
-from commonhold.kernel.ports import LeaseView, Reader
+from commonhold.kernel.ports import Reader
 from commonhold.kernel.refusals import Refusal
 from commonhold.kernel.texts import short_names
 from commonhold.kernel.values import Value

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 
 from commonhold.code.regions.region import hash_bytes
+from commonhold.kernel.files import Contents, Files, FileState, Journal, Stamp
 from commonhold.kernel.keys import Key, Spec
-from commonhold.kernel.ports import Contents, Files, FileState, Journal, Stamp
 
 
 class HistoricalFiles:

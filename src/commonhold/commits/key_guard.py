@@ -8,9 +8,10 @@ from commonhold.kernel.commands import Acquire, Heartbeat, Release
 from commonhold.kernel.errors import StoreError
 from commonhold.kernel.keys import Key
 from commonhold.kernel.lease import MAX_CONFLICTS, Conflict
+from commonhold.kernel.lease_ports import Registry
 from commonhold.kernel.modes import Mode
 from commonhold.kernel.outcomes import Denied, Granted
-from commonhold.kernel.ports import Ids, Registry, Store
+from commonhold.kernel.ports import Ids, Store
 from commonhold.leases.partial_work import PartialWorks
 
 GUARD_SECONDS: Final = 60.0

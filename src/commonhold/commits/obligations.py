@@ -19,9 +19,9 @@ from commonhold.commits.whole_files import made_to_hold
 from commonhold.kernel.changeset import Changeset
 from commonhold.kernel.errors import InputError
 from commonhold.kernel.events import Committed
+from commonhold.kernel.files import FileState
 from commonhold.kernel.keys import canonical
 from commonhold.kernel.obligations import Debt
-from commonhold.kernel.ports import FileState
 from commonhold.reads.recent_maps import discovered
 from commonhold.workspace.place import WorktreeState
 

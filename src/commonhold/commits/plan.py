@@ -10,9 +10,9 @@ from commonhold.code.analysis.repository.summary import Summary
 from commonhold.kernel.answers import MergedRegion, Next, RegionHash, Unmerged
 from commonhold.kernel.changeset import Changeset
 from commonhold.kernel.events import ContractChange, Merge, RegionChange
+from commonhold.kernel.files import Stamp, Write
 from commonhold.kernel.keys import Key, canonical
 from commonhold.kernel.obligations import Debt
-from commonhold.kernel.ports import Stamp, Write
 from commonhold.kernel.read_set import StaleRead
 from commonhold.kernel.refusals import Refusal
 from commonhold.reads.stale_base import Stale

@@ -25,8 +25,8 @@ from commonhold.kernel.answers import RegionHash
 from commonhold.kernel.changeset import Changeset, Edit, Op, Read
 from commonhold.kernel.errors import InputError
 from commonhold.kernel.events import RegionChange
+from commonhold.kernel.files import Files, Stamp, Write
 from commonhold.kernel.keys import FILE, Key
-from commonhold.kernel.ports import Files, Stamp, Write
 from commonhold.kernel.refusals import Refusal
 from commonhold.reads.content_history import ContentHistory
 from commonhold.reads.reading import FileCache, ParsedFile, RegionReader, contents_of

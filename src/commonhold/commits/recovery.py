@@ -2,7 +2,8 @@
 
 from commonhold.kernel.errors import Code, CommonholdError, StoreError
 from commonhold.kernel.events import CommitUndone
-from commonhold.kernel.ports import Clock, Contents, Files, Journal, Store
+from commonhold.kernel.files import Contents, Files, Journal
+from commonhold.kernel.ports import Clock, Store
 from commonhold.workspace.place import WorktreeState
 
 

@@ -29,8 +29,9 @@ from commonhold.kernel.answers import CommitAnswer
 from commonhold.kernel.changeset import Changeset
 from commonhold.kernel.errors import Code, InputError, StoreError
 from commonhold.kernel.events import Recorded
+from commonhold.kernel.files import ChangedUnderneath
 from commonhold.kernel.keys import FILE
-from commonhold.kernel.ports import ChangedUnderneath, Reader, Step, no_step
+from commonhold.kernel.ports import Reader, Step, no_step
 from commonhold.leases.idempotency import earlier_answer, remember
 from commonhold.reads.read_set_invalidation import places_of
 from commonhold.reads.read_sets import ReadSet

@@ -12,8 +12,10 @@ from commonhold.commits.project_notes import FindNotes, ProjectNotes, SearchNote
 from commonhold.commits.queries import Queries
 from commonhold.commits.turns import Turns
 from commonhold.commits.waivers import Waivers
+from commonhold.kernel.files import Files
+from commonhold.kernel.lease_ports import Registry
 from commonhold.kernel.options import Options
-from commonhold.kernel.ports import Clock, Files, Ids, IsRunning, Registry, Step, Store, no_step
+from commonhold.kernel.ports import Clock, Ids, IsRunning, Step, Store, no_step
 from commonhold.leases.partial_work import PartialWorks
 from commonhold.leases.registry import TableRegistry
 from commonhold.leases.service import Leases

@@ -18,7 +18,7 @@ from commonhold.commits.service import Commits
 from commonhold.commits.three_way_commit import ThreeWayCommit
 from commonhold.commits.undo.service import Undo
 from commonhold.commits.use_cases import UseCases
-from commonhold.kernel.ports import Files
+from commonhold.kernel.files import Files
 from commonhold.merging.merge import merge
 from commonhold.reads.content_history import ContentHistory
 from commonhold.reads.reading import RegionReader

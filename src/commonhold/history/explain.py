@@ -24,7 +24,7 @@ from commonhold.kernel.events import (
     run_id_of,
 )
 from commonhold.kernel.keys import Key, canonical
-from commonhold.kernel.ports import LeaseView
+from commonhold.kernel.lease_ports import LeaseView
 from commonhold.kernel.run import ItemMoved
 from commonhold.kernel.task import Move, TaskAdded, TaskMoved
 from commonhold.kernel.values import MAX_NUMBER

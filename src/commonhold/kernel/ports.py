@@ -4,33 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Protocol
+
+from commonhold.kernel.lease_ports import LeaseReader, LeaseTables, LeaseWriter
 
 if TYPE_CHECKING:
     from commonhold.kernel.clock import Now
-    from commonhold.kernel.commands import Command
     from commonhold.kernel.entry import EntryRecord, Landings
-    from commonhold.kernel.events import Committed, Event, Recorded
+    from commonhold.kernel.events import Committed, Recorded
+    from commonhold.kernel.files import Journal, Write
     from commonhold.kernel.hash_chain import Link
-    from commonhold.kernel.keys import Key, Spec
-    from commonhold.kernel.lease import Lease, Waiter
-    from commonhold.kernel.lease_table import LeaseTable
     from commonhold.kernel.managed_session import ManagedSessionRecord
     from commonhold.kernel.obligations import Debt
-    from commonhold.kernel.outcomes import Outcome
-    from commonhold.kernel.partial_work import PartialWork
     from commonhold.kernel.presence import Message, Presence, Proposal
     from commonhold.kernel.read_set import Sighting, StaleRead
     from commonhold.kernel.run import ItemRecord, RunRecord
     from commonhold.kernel.task import TaskRecord
-    from commonhold.kernel.values import Value
 
-
-T = TypeVar("T", bound="Outcome")
-
-Contents = Callable[[str], bytes]
-"""A function that returns bytes by content hash. Raises StoreError if they are gone."""
 
 Step = Callable[[str], None]
 """Called with the name of each durable step of a commit when it is done."""
@@ -57,146 +47,6 @@ class Ids(Protocol):
 
     def new(self, prefix: str) -> str:
         """Return a fresh id, such as `lease-4k2v…`."""
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class StoredAnswer:
-    """The first answer to a request, and the fingerprint of the request."""
-
-    fingerprint: str
-    answer: object
-
-
-@dataclass(frozen=True, slots=True)
-class Write:
-    """One file's part of a commit: content hashes and permission bits before and after, None if it does not exist.
-
-    `source` is the file whose owner and attributes the new one takes over; `made` are the folders to create.
-    """
-
-    path: str
-    before: str | None
-    after: str | None
-    mode_before: int | None
-    mode_after: int | None
-    source: str | None = None
-    made: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Journal:
-    """A commit that has been decided but has not taken effect: enough to take it back."""
-
-    id: int
-    root: str
-    holder: str
-    intent: str
-    writes: tuple[Write, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Once:
-    """The identity of a request: its id, and the fingerprint of its content."""
-
-    request_id: str
-    fingerprint: str
-
-
-class LeaseView(Protocol):
-    """One consistent view of leases, places in line and values."""
-
-    def leases(self) -> tuple[Lease, ...]:
-        """Return all leases that have not ended in the log (expired ones may be among them), oldest first."""
-        ...
-
-    def lease(self, lease_id: str) -> Lease | None:
-        """Return one lease that has not ended in the log."""
-        ...
-
-    def held_by(self, holder: str) -> tuple[Lease, ...]:
-        """Return the leases of one holder that have not ended in the log, oldest first."""
-        ...
-
-    def waiters(self) -> tuple[Waiter, ...]:
-        """Return all places in line that were not given up in the log, in order."""
-        ...
-
-    def value(self, key: str) -> Value | None:
-        """Return the value of a key; None if it never had one."""
-        ...
-
-    def has_expired(self, now: Now) -> bool:
-        """Whether there is a lease that has expired at `now` and has not ended in the log."""
-        ...
-
-    def lost(self) -> tuple[Lease, ...]:
-        """Return leases that were taken from their holders and not yet searched for partial work."""
-        ...
-
-    def lost_near(self, keys: Sequence[Key]) -> tuple[Lease, ...]:
-        """Return at least those of them with a key that overlaps one of `keys`."""
-        ...
-
-    def works(self) -> tuple[PartialWork, ...]:
-        """Return the partial work that has not been reviewed yet, oldest first."""
-        ...
-
-    def overlapping(self, keys: Sequence[Key]) -> tuple[Lease, ...]:
-        """Return at least every lease with a key that overlaps one of `keys`, oldest first."""
-        ...
-
-    def events(self, *, after: int = 0, limit: int = 1000, lease_id: str | None = None) -> tuple[Recorded, ...]:
-        """Return events with a sequence above `after`, in order."""
-        ...
-
-    def latest(self, limit: int) -> tuple[Recorded, ...]:
-        """Return the last `limit` events, in order."""
-        ...
-
-
-class LeaseReader(LeaseView, Protocol):
-    """A view with all that decisions need."""
-
-    def table(self, command: Command[Any], now: Now) -> LeaseTable:
-        """Return all that deciding on `command` needs; see LeaseTable."""
-        ...
-
-    def answer(self, holder: str, request_id: str) -> StoredAnswer | None:
-        """Return the first answer given to this holder's request."""
-        ...
-
-    @property
-    def next_sequence(self) -> int:
-        """Return the sequence that the next event will have."""
-        ...
-
-
-class LeaseWriter(LeaseReader, Protocol):
-    """A transaction on leases, places in line and values: all of it is durable when it ends, or nothing happened."""
-
-    def record(self, events: Iterable[Event], at: float) -> None:
-        """Append events, and apply them to the state."""
-        ...
-
-    def remember(self, holder: str, request_id: str, answer: StoredAnswer, at: float) -> None:
-        """Keep the first answer to a request."""
-        ...
-
-
-class LeaseTables(Protocol):
-    """Storage of leases that many processes share: a store, or the lease part of one."""
-
-    def read(self) -> AbstractContextManager[LeaseReader]:
-        """Return one consistent view."""
-        ...
-
-    def write(self) -> AbstractContextManager[LeaseWriter]:
-        """Begin a transaction that excludes all others on the same leases. An exception rolls it back."""
-        ...
-
-    def close(self) -> None:
-        """Release all resources; idempotent."""
         ...
 
 
@@ -440,142 +290,3 @@ class Store(Protocol):
     def close(self) -> None:
         """Close the state; idempotent."""
         ...
-
-
-class Registry(Protocol):
-    """The leases of one namespace, in any kind of storage: each call is one atomic step, on the store's clock."""
-
-    def execute(self, command: Command[T], once: Once | None = None) -> T:
-        """Decide on a command, and apply the decision durably. With `once`, a repeated request gets its first outcome.
-
-        Raises UsageError `REQUEST_ID_REUSED` if the id was used for another request.
-        """
-        ...
-
-    def together(self) -> AbstractContextManager[object]:
-        """Run the block as one atomic step, together with writes to the repository's store if possible."""
-        ...
-
-    def first_outcome(self, holder: str, once: Once) -> Outcome | None:
-        """Return the first outcome of this request. Raises like `execute`."""
-        ...
-
-    def read(self) -> AbstractContextManager[LeaseView]:
-        """Return one consistent view."""
-        ...
-
-    def now(self) -> Now:
-        """Return the present instant on the store's clock."""
-        ...
-
-    def close(self) -> None:
-        """Release all resources; idempotent."""
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class FileState:
-    """The present state of a file: its bytes and its permission bits."""
-
-    content: bytes
-    mode: int
-
-
-@dataclass(frozen=True, slots=True)
-class Stamp:
-    """The identity of a file's state: its content hash and its permission bits."""
-
-    hash: str
-    mode: int
-
-
-class Files(Protocol):
-    """The files of one working tree. No path ever leads out of it, even through links."""
-
-    @property
-    def root(self) -> str:
-        """Return the absolute path of the working tree."""
-        ...
-
-    def at(self, root: str) -> Files:
-        """Return the files of another working tree of the same repository."""
-        ...
-
-    def locate(self, spec: Spec) -> Key:
-        """Return the canonical key: links followed, `.` and `..` resolved, letter case as on the disk.
-
-        Raises InputError `PATH_OUTSIDE`, `PATH_RESERVED`, `NOT_A_FILE`.
-        """
-        ...
-
-    def path_of(self, raw: str) -> str:
-        """Return the path that keys use for a file that the disk, git or a program names, in any Unicode form.
-
-        A path that no key can name is returned unchanged.
-        """
-        ...
-
-    def missing_folders(self, path: str) -> tuple[str, ...]:
-        """Return the missing folders above `path`, outermost first.
-
-        Raises InputError `FILE_EXISTS` if something other than a folder is in the way.
-        """
-        ...
-
-    @property
-    def new_file_mode(self) -> int:
-        """Return the default permission bits of a new file."""
-        ...
-
-    def exists(self, path: str) -> bool:
-        """Whether anything is at `path`, taken literally."""
-        ...
-
-    def load(self, path: str) -> FileState | None:
-        """Return a whole file; None if it does not exist. Raises InputError `FILE_TOO_LARGE`, `NOT_A_FILE`."""
-        ...
-
-    def stamp(self, path: str) -> Stamp | None:
-        """Return the present stamp of a file; None if it does not exist. Raises as `load`."""
-        ...
-
-    def check_size(self, path: str, content: bytes) -> None:
-        """Raise InputError `FILE_TOO_LARGE` for content over the limit."""
-        ...
-
-    def check_idle(self) -> None:
-        """Raise StoreError `REPOSITORY_BUSY` while git is in the middle of rewriting the working tree."""
-        ...
-
-    def stage(self, journal: Journal, contents: Contents) -> None:
-        """Write every new file beside its place, durably, under a name made from the journal's id.
-
-        Raises ChangedUnderneath if a folder has disappeared.
-        """
-        ...
-
-    def swap(self, journal: Journal) -> None:
-        """Put the staged files in place and remove the deleted ones.
-
-        Raises ChangedUnderneath for a file that no longer has its state in the journal.
-        """
-        ...
-
-    def flush(self, journal: Journal) -> None:
-        """Make the changes of `swap` durable."""
-        ...
-
-    def undo(self, journal: Journal, contents: Contents) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Undo `stage` and `swap`, wherever they stopped. Return the paths restored, and the paths left alone.
-
-        A file that has neither its earlier state nor that of the commit was changed from outside: it is left alone.
-        """
-        ...
-
-    def has_swapped(self, journal: Journal) -> bool:
-        """Whether any file already has its state after the commit, so that a reader could see half of it."""
-        ...
-
-
-class ChangedUnderneath(Exception):  # noqa: N818 - it is caught and answered, never shown
-    """A file was changed from outside between the check and the write."""

@@ -2,7 +2,8 @@
 
 from typing import Final, get_args
 
-from commonhold.kernel.ports import Once, TaskReader
+from commonhold.kernel.lease_ports import Once
+from commonhold.kernel.ports import TaskReader
 from commonhold.landing.commands import AddEntry, EntryCommand, EntryOutcome, PostEntries, RemoveEntry
 from commonhold.landing.decide import QueueBoard, decide
 from commonhold.leases.registry import DecidingTables

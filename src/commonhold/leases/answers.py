@@ -8,6 +8,7 @@ from commonhold.kernel.answers import AcquireAnswer, LeaseAnswer, Next, RegionHa
 from commonhold.kernel.events import Event, LeaseBroken, LeaseExpired, LeaseGranted, LeaseHandedOver
 from commonhold.kernel.keys import Key, canonical
 from commonhold.kernel.lease import DEFAULT_TTL_SECONDS, Conflict, Lease
+from commonhold.kernel.lease_ports import Registry
 from commonhold.kernel.modes import Mode
 from commonhold.kernel.outcomes import (
     Asked,
@@ -21,7 +22,6 @@ from commonhold.kernel.outcomes import (
     Released,
     Renewed,
 )
-from commonhold.kernel.ports import Registry
 from commonhold.kernel.refusals import Refusal
 from commonhold.kernel.texts import short_name, short_names
 from commonhold.kernel.values import Value

@@ -5,7 +5,8 @@ from typing import Protocol, TypeVar
 
 from commonhold.code.regions.region import hash_bytes
 from commonhold.kernel.answers import Answer
-from commonhold.kernel.ports import Once, Store, StoredAnswer, Writer
+from commonhold.kernel.lease_ports import Once, StoredAnswer
+from commonhold.kernel.ports import Store, Writer
 from commonhold.kernel.texts import MAX_ID_LENGTH, check_line
 from commonhold.leases.registry import first_answer
 

@@ -8,8 +8,9 @@ from commonhold.kernel.clock import Now
 from commonhold.kernel.commands import Command
 from commonhold.kernel.errors import Code, UsageError
 from commonhold.kernel.events import Event
+from commonhold.kernel.lease_ports import LeaseReader, Once, StoredAnswer
 from commonhold.kernel.outcomes import Outcome, Queued
-from commonhold.kernel.ports import Clock, LeaseReader, Once, StoredAnswer, TaskReader, TaskTables, TaskWriter
+from commonhold.kernel.ports import Clock, TaskReader, TaskTables, TaskWriter
 from commonhold.leases.decide import decide
 from commonhold.workspace.place import WorktreeState
 

@@ -12,13 +12,15 @@ from commonhold.kernel.answers import AcquireAnswer, LeaseAnswer, Next
 from commonhold.kernel.commands import Acquire, Ask, Break, Command, HandOver, Heartbeat, Release, Renew
 from commonhold.kernel.errors import Code, InputError, StoreError, UsageError
 from commonhold.kernel.events import LeaseExpired, LeaseGranted, LeaseQueued, Recorded
+from commonhold.kernel.files import Stamp
 from commonhold.kernel.keys import FILE, Key, canonical, file_key, overlaps, parse
 from commonhold.kernel.lease import Base, Lease, Waiter, check_ttl
+from commonhold.kernel.lease_ports import Once
 from commonhold.kernel.lease_table import ENDED_BESIDE, is_short
 from commonhold.kernel.modes import Mode
 from commonhold.kernel.outcomes import Broken, Denied, Done, Granted, NotHeld, Outcome, Queued
 from commonhold.kernel.pictures import Change
-from commonhold.kernel.ports import Ids, Once, Stamp
+from commonhold.kernel.ports import Ids
 from commonhold.kernel.refusals import Refusal
 from commonhold.kernel.unwritable import although_unwritable
 from commonhold.kernel.values import check_value

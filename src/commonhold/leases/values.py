@@ -8,9 +8,9 @@ from commonhold.kernel.changeset import Read
 from commonhold.kernel.commands import Put
 from commonhold.kernel.errors import Code, InputError, UsageError
 from commonhold.kernel.keys import FILE, Key
+from commonhold.kernel.lease_ports import LeaseView, Registry
 from commonhold.kernel.outcomes import NotStored, Stored
 from commonhold.kernel.policy import Policies, Policy
-from commonhold.kernel.ports import LeaseView, Registry
 from commonhold.kernel.refusals import Refusal
 from commonhold.kernel.values import RESULTS, Value, Version, check_number, check_value
 from commonhold.leases.idempotency import once

@@ -9,8 +9,8 @@ from commonhold.code.regions.find import find, lookup, lost, reserve
 from commonhold.code.regions.region import Region, RegionMap, Span, hash_bytes
 from commonhold.kernel.answers import Piece, RegionHash, RegionText
 from commonhold.kernel.errors import Code, InputError
+from commonhold.kernel.files import Files, FileState, Stamp
 from commonhold.kernel.keys import FILE, Key, Kind, Names, canonical, parse
-from commonhold.kernel.ports import Files, FileState, Stamp
 from commonhold.reads.partial_reads import Glimpse, glimpse_of, parts_shown
 from commonhold.reads.read_sets import ReadSet
 from commonhold.reads.recent_maps import discovered

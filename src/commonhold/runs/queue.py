@@ -2,7 +2,8 @@
 
 from typing import Final, get_args
 
-from commonhold.kernel.ports import Clock, Once, TaskReader, TaskTables
+from commonhold.kernel.lease_ports import Once
+from commonhold.kernel.ports import Clock, TaskReader, TaskTables
 from commonhold.kernel.run import RunRecord, RunState
 from commonhold.leases.registry import DecidingTables
 from commonhold.runs.commands import PlanRun, RunCommand, RunOutcome, StartRun

@@ -3,8 +3,9 @@
 from collections.abc import Collection
 from typing import Final, get_args
 
+from commonhold.kernel.lease_ports import Once
 from commonhold.kernel.lease_table import LeaseTable
-from commonhold.kernel.ports import Once, TaskReader
+from commonhold.kernel.ports import TaskReader
 from commonhold.leases.registry import DecidingTables
 from commonhold.sessions.commands import ChangeSession, ReportSession, SessionCommand, SessionOutcome, StartSession
 from commonhold.sessions.decide import SessionTable, decide

@@ -6,7 +6,7 @@ from typing import Final, Protocol
 
 from commonhold.kernel.events import Event, LeaseBroken, Leaving, StateReset, WaiterLeft
 from commonhold.kernel.lease import Lease, Waiter
-from commonhold.kernel.ports import LeaseView
+from commonhold.kernel.lease_ports import LeaseView
 
 REASON: Final = "the state had lost events, so nobody can tell who holds this"
 _LOOKED_AT: Final = 1000

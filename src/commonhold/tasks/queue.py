@@ -2,8 +2,9 @@
 
 from typing import Final, get_args
 
+from commonhold.kernel.lease_ports import Once
 from commonhold.kernel.lease_table import LeaseTable
-from commonhold.kernel.ports import Clock, Once, TaskReader, TaskTables
+from commonhold.kernel.ports import Clock, TaskReader, TaskTables
 from commonhold.leases.registry import DecidingTables
 from commonhold.tasks.board import Board
 from commonhold.tasks.capabilities import NONE_KNOWN, Capabilities

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from commonhold.commits.queries import Queries
 from commonhold.kernel.events import Recorded
-from commonhold.kernel.ports import LeaseView
+from commonhold.kernel.lease_ports import LeaseView
 from commonhold.leases.registry import task_storage
 from commonhold.views.overview import Overview, Work, overview
 from commonhold.views.timeline import MOST_EVENTS, Timeline, timeline

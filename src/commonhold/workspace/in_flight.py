@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Final
 
-from commonhold.kernel.ports import Journal
+from commonhold.kernel.files import Journal
 
 LOOK_SECONDS: Final = 1.0
 Wait = Callable[[threading.Event, float], object]

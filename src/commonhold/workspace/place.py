@@ -4,7 +4,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from commonhold.kernel.ports import Clock, Files, Registry, Store
+from commonhold.kernel.files import Files
+from commonhold.kernel.lease_ports import Registry
+from commonhold.kernel.ports import Clock, Store
 from commonhold.workspace.in_flight import InFlight
 
 

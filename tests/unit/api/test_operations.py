@@ -11,7 +11,7 @@ from tests.fakes import CountingIds, FakeClock
 from commonhold.api.operations import Operation, Schedule, declared
 from commonhold.api.service import OPERATIONS, Service
 from commonhold.client.channel import repeatable
-from commonhold.kernel.ports import FileState
+from commonhold.kernel.files import FileState
 from commonhold.stores.sqlite.store import SqliteStore
 from commonhold.workspace.files import WorkingTree
 

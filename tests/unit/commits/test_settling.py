@@ -13,7 +13,7 @@ from commonhold.commits.plan import Plan, Rejected
 from commonhold.commits.planning import Planner
 from commonhold.kernel.changeset import Changeset, Edit, Op
 from commonhold.kernel.events import Committed, Event
-from commonhold.kernel.ports import Files
+from commonhold.kernel.files import Files
 from commonhold.kernel.refusals import Refusal
 from commonhold.kernel.write_slots import SLOT_SECONDS
 from commonhold.leases.registry import TableRegistry

@@ -14,11 +14,12 @@ from commonhold.kernel.commands import Command, Release
 from commonhold.kernel.errors import Code, StoreError
 from commonhold.kernel.keys import Key, parse
 from commonhold.kernel.lease import Lease
+from commonhold.kernel.lease_ports import Once
 from commonhold.kernel.modes import Mode
 from commonhold.kernel.options import Options
 from commonhold.kernel.outcomes import Outcome
 from commonhold.kernel.policy import Policies, Policy
-from commonhold.kernel.ports import Once, Step, no_step
+from commonhold.kernel.ports import Step, no_step
 from commonhold.kernel.refusals import Refusal
 from commonhold.leases.registry import TableRegistry
 from commonhold.stores.sqlite.store import SqliteStore

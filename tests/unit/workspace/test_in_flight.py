@@ -19,7 +19,7 @@ from commonhold.commits.use_cases import Surroundings
 from commonhold.kernel.answers import CommitAnswer
 from commonhold.kernel.changeset import Changeset, Edit, Op, Read
 from commonhold.kernel.events import Committed, CommitUndone
-from commonhold.kernel.ports import Journal, Write
+from commonhold.kernel.files import Journal, Write
 from commonhold.workspace.files import WorkingTree
 from commonhold.workspace.in_flight import Flight, InFlight
 

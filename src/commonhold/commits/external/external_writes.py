@@ -24,10 +24,11 @@ from commonhold.kernel.changeset import Changeset, Edit
 from commonhold.kernel.commands import Acquire, Break
 from commonhold.kernel.errors import Code, CommonholdError, InputError
 from commonhold.kernel.events import Committed, FileChange, Recorded
+from commonhold.kernel.files import FileState
 from commonhold.kernel.keys import FILE, Spec, canonical, contains, file_key
 from commonhold.kernel.lease import Base, Conflict
 from commonhold.kernel.modes import Mode
-from commonhold.kernel.ports import FileState, Reader, Writer
+from commonhold.kernel.ports import Reader, Writer
 from commonhold.kernel.presence import Proposal
 from commonhold.kernel.read_set import StaleRead
 from commonhold.kernel.refusals import Refusal

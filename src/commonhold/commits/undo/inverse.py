@@ -7,7 +7,7 @@ from typing import Final
 
 from commonhold.code.regions.region import hash_bytes
 from commonhold.kernel.events import FileChange
-from commonhold.kernel.ports import FileState
+from commonhold.kernel.files import FileState
 from commonhold.merging.merge import merge
 from commonhold.merging.verdict import Sides, Spot, Unproven
 

@@ -13,9 +13,10 @@ from commonhold.commits.undo.selection import TASK, Made, Selected, made_at, sel
 from commonhold.kernel.answers import CommitAnswer, Next, Obstacle, Unmerged
 from commonhold.kernel.changeset import Changeset, Edit, Op
 from commonhold.kernel.errors import Code, UsageError
+from commonhold.kernel.files import FileState
 from commonhold.kernel.keys import canonical, file_key
 from commonhold.kernel.pictures import Change
-from commonhold.kernel.ports import FileState, Reader
+from commonhold.kernel.ports import Reader
 from commonhold.kernel.refusals import Refusal
 from commonhold.kernel.task import TaskRecord
 from commonhold.kernel.texts import MAX_TEXT_LENGTH, NOBODY, short_name, short_names

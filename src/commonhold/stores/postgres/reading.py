@@ -10,10 +10,10 @@ from commonhold.kernel.events import Recorded
 from commonhold.kernel.hash_chain import Link
 from commonhold.kernel.keys import Key
 from commonhold.kernel.lease import Lease, Waiter
+from commonhold.kernel.lease_ports import StoredAnswer
 from commonhold.kernel.lease_table import LeaseTable
 from commonhold.kernel.managed_session import ManagedSessionRecord
 from commonhold.kernel.partial_work import PartialWork
-from commonhold.kernel.ports import StoredAnswer
 from commonhold.kernel.run import ItemRecord, RunRecord
 from commonhold.kernel.task import TaskRecord
 from commonhold.kernel.values import Value as KeyValue

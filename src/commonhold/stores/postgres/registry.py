@@ -4,8 +4,9 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import TypeVar
 
 from commonhold.kernel.commands import Command
+from commonhold.kernel.lease_ports import Once
 from commonhold.kernel.outcomes import Outcome
-from commonhold.kernel.ports import Clock, Once
+from commonhold.kernel.ports import Clock
 from commonhold.leases.registry import TableRegistry
 from commonhold.stores.postgres.tables import PostgresTables
 

@@ -8,8 +8,8 @@ from commonhold.kernel.clock import Now
 from commonhold.kernel.commands import Command
 from commonhold.kernel.events import Event, Recorded, StateReset
 from commonhold.kernel.lease import Lease, Waiter
+from commonhold.kernel.lease_ports import StoredAnswer
 from commonhold.kernel.lease_table import LeaseTable
-from commonhold.kernel.ports import StoredAnswer
 from commonhold.stores import kept_answers
 from commonhold.stores.postgres.decision_queries import Answers, answers, questions, questions_about, together
 from commonhold.stores.postgres.link import Rows

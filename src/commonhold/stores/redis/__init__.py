@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from commonhold.kernel.errors import Code, UsageError
-from commonhold.kernel.ports import Registry
+from commonhold.kernel.lease_ports import Registry
 from commonhold.stores.seen import Seen
 
 

@@ -62,8 +62,8 @@ from commonhold.kernel.commands import (
     Renew,
     Review,
 )
+from commonhold.kernel.lease_ports import Once
 from commonhold.kernel.outcomes import Outcome
-from commonhold.kernel.ports import Once
 from commonhold.leases.registry import reused
 from commonhold.stores import kept_answers as kept
 from commonhold.stores.redis.requests import arguments, micro, request_field

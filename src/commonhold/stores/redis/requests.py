@@ -10,7 +10,7 @@ import msgspec
 
 from commonhold.kernel.commands import Acquire, Command, HandOver, Put, RecordPartialWork, Release, Renew
 from commonhold.kernel.keys import FILE, HEADER, Key
-from commonhold.kernel.ports import Once
+from commonhold.kernel.lease_ports import Once
 from commonhold.stores import codec
 from commonhold.stores.places import AFTER_SEPARATOR, SEPARATOR, place, places
 

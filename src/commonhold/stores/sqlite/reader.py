@@ -16,16 +16,17 @@ from commonhold.kernel.events import (
     Event,
     Recorded,
 )
+from commonhold.kernel.files import Journal
 from commonhold.kernel.hash_chain import Link
 from commonhold.kernel.keys import Key, canonical
 from commonhold.kernel.lease import Lease, Waiter
+from commonhold.kernel.lease_ports import StoredAnswer
 from commonhold.kernel.lease_table import LeaseTable
 from commonhold.kernel.managed_session import (
     ManagedSessionRecord,
 )
 from commonhold.kernel.obligations import Debt
 from commonhold.kernel.partial_work import PartialWork
-from commonhold.kernel.ports import Journal, StoredAnswer
 from commonhold.kernel.presence import Message, Presence, Proposal
 from commonhold.kernel.read_set import Sighting, StaleRead
 from commonhold.kernel.run import (

@@ -8,8 +8,9 @@ from typing import Final
 import apsw
 
 from commonhold.kernel.events import Event, Recorded, holder_of, lease_id_of
+from commonhold.kernel.files import Journal, Write
 from commonhold.kernel.hash_chain import START, next_hash
-from commonhold.kernel.ports import Journal, StoredAnswer, Write
+from commonhold.kernel.lease_ports import StoredAnswer
 from commonhold.kernel.presence import Message, Presence, Proposal
 from commonhold.kernel.read_set import Sighting, StaleRead
 from commonhold.stores import codec, kept_answers

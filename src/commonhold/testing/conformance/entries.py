@@ -23,9 +23,9 @@ from commonhold.kernel.entry import (
     RepairPacket,
 )
 from commonhold.kernel.keys import canonical
+from commonhold.kernel.lease_ports import Once
 from commonhold.kernel.modes import Mode
 from commonhold.kernel.outcomes import Granted
-from commonhold.kernel.ports import Once
 from commonhold.kernel.projection import fold
 from commonhold.kernel.refusals import Refusal
 from commonhold.kernel.task import Result, Task, TaskState

@@ -3,8 +3,8 @@
 
 from commonhold.kernel.events import LeaseGranted, LeaseReleased, LeaseRenewed
 from commonhold.kernel.lease import Base
+from commonhold.kernel.lease_ports import LeaseView
 from commonhold.kernel.partial_work import UnfinishedChange
-from commonhold.kernel.ports import LeaseView
 from commonhold.kernel.projection import State, fold
 from commonhold.testing.conformance.rig import PATIENCE, SHARED, TTL, Caller, Conformance, Rig, whole_log
 

@@ -7,8 +7,8 @@ from concurrent.futures import ThreadPoolExecutor
 from commonhold.kernel.commands import Acquire, Break, Command, HandOver, Put, Release, Renew
 from commonhold.kernel.errors import Code, UsageError
 from commonhold.kernel.keys import canonical
+from commonhold.kernel.lease_ports import Once
 from commonhold.kernel.outcomes import Denied, Granted, Outcome, Queued, Released, Stored
-from commonhold.kernel.ports import Once
 from commonhold.testing.conformance.rig import PATIENCE, TTL, Conformance, Rig, expect
 
 KEY = "account:1"

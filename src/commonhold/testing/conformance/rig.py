@@ -21,10 +21,10 @@ from commonhold.kernel.commands import (
 from commonhold.kernel.events import Event, Recorded
 from commonhold.kernel.keys import canonical
 from commonhold.kernel.lease import Base, Lease, Waiter
+from commonhold.kernel.lease_ports import LeaseView, Once, Registry
 from commonhold.kernel.modes import Mode
 from commonhold.kernel.outcomes import Granted, Outcome, Queued
 from commonhold.kernel.partial_work import UnfinishedChange
-from commonhold.kernel.ports import LeaseView, Once, Registry
 from commonhold.kernel.values import Version
 
 T = TypeVar("T", bound=Outcome)

@@ -10,7 +10,7 @@ class TestMyStore(RunConformance):
 from itertools import count
 from typing import Any, Final, Protocol
 
-from commonhold.kernel.ports import Once
+from commonhold.kernel.lease_ports import Once
 from commonhold.kernel.projection import fold
 from commonhold.kernel.refusals import Refusal
 from commonhold.kernel.run import (

@@ -10,6 +10,7 @@ class TestMyStore(SessionConformance):
 from itertools import count
 from typing import Any, Final, Protocol
 
+from commonhold.kernel.lease_ports import Once
 from commonhold.kernel.managed_session import (
     EndCause,
     ManagedSession,
@@ -18,7 +19,6 @@ from commonhold.kernel.managed_session import (
     SessionResult,
     SessionState,
 )
-from commonhold.kernel.ports import Once
 from commonhold.kernel.projection import fold
 from commonhold.kernel.refusals import Refusal
 from commonhold.sessions.commands import (

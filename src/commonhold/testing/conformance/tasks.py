@@ -13,7 +13,7 @@ from itertools import count
 from typing import Any, Final, Protocol
 
 from commonhold.kernel.errors import InputError
-from commonhold.kernel.ports import Once
+from commonhold.kernel.lease_ports import Once
 from commonhold.kernel.projection import fold
 from commonhold.kernel.task import Result, Task, TaskRecord, TaskState
 from commonhold.tasks.commands import (

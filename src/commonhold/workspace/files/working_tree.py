@@ -15,9 +15,10 @@ from typing import Final
 
 from commonhold.code.regions.region import hash_bytes
 from commonhold.kernel.errors import Code, CommonholdError, InputError, StoreError
+from commonhold.kernel.files import ChangedUnderneath, Contents, FileState, Journal, Stamp, Write
 from commonhold.kernel.keys import Key, Spec, segment_of
 from commonhold.kernel.options import DEFAULT_MAX_FILE_BYTES
-from commonhold.kernel.ports import ChangedUnderneath, Contents, FileState, Journal, Stamp, Step, Write, no_step
+from commonhold.kernel.ports import Step, no_step
 from commonhold.kernel.resource_exhaustion import is_exhaustion
 from commonhold.machine.system import process_umask
 from commonhold.workspace.files.canonical_paths import Locator

@@ -31,9 +31,10 @@ from commonhold.kernel.commands import (
 )
 from commonhold.kernel.keys import Key
 from commonhold.kernel.lease import Base
+from commonhold.kernel.lease_ports import LeaseView, Once
 from commonhold.kernel.modes import Mode
 from commonhold.kernel.partial_work import UnfinishedChange
-from commonhold.kernel.ports import Clock, LeaseView, Once
+from commonhold.kernel.ports import Clock
 from commonhold.kernel.projection import fold
 from commonhold.kernel.values import Version
 from commonhold.leases.registry import TableRegistry

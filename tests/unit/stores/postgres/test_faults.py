@@ -16,8 +16,8 @@ from tests.unit.stores.postgres.conftest import OpenTables
 from commonhold.kernel.commands import Put
 from commonhold.kernel.errors import Code, CommonholdError, InputError, StoreError, UsageError
 from commonhold.kernel.keys import canonical
+from commonhold.kernel.lease_ports import StoredAnswer
 from commonhold.kernel.outcomes import Acknowledged, Denied
-from commonhold.kernel.ports import StoredAnswer
 from commonhold.stores.postgres import link, open_postgres
 from commonhold.stores.postgres import migrations as making
 from commonhold.stores.postgres.locks import lock_of

@@ -12,9 +12,9 @@ from tests.unit.stores.postgres.conftest import OpenTables
 
 from commonhold.kernel.errors import Code, StoreError
 from commonhold.kernel.events import LeaseDenied
+from commonhold.kernel.lease_ports import Once
 from commonhold.kernel.modes import Mode
 from commonhold.kernel.outcomes import Granted
-from commonhold.kernel.ports import Once
 from commonhold.stores.postgres.link import Link, Rows
 from commonhold.stores.postgres.registry import PostgresRegistry
 from commonhold.stores.postgres.tables import PostgresTables

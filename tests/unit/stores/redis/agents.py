@@ -8,9 +8,9 @@ from commonhold.kernel.commands import Acquire, Release
 from commonhold.kernel.events import LeaseGranted, Recorded
 from commonhold.kernel.keys import Key, canonical
 from commonhold.kernel.lease import Lease
+from commonhold.kernel.lease_ports import Registry
 from commonhold.kernel.modes import Mode
 from commonhold.kernel.outcomes import Granted, Outcome
-from commonhold.kernel.ports import Registry
 from commonhold.kernel.projection import State, apply
 
 KEY = "account:12345"

@@ -7,7 +7,7 @@ from uuid import uuid4
 
 import pytest
 
-from commonhold.kernel.ports import Registry
+from commonhold.kernel.lease_ports import Registry
 from commonhold.stores.redis import open_redis
 
 

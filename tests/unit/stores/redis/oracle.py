@@ -8,8 +8,8 @@ from typing import Any
 from commonhold.kernel.clock import Now
 from commonhold.kernel.commands import Command
 from commonhold.kernel.events import Event, Recorded
+from commonhold.kernel.lease_ports import StoredAnswer
 from commonhold.kernel.lease_table import LeaseTable
-from commonhold.kernel.ports import StoredAnswer
 from commonhold.kernel.projection import State, apply
 
 

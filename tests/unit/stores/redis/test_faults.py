@@ -18,8 +18,8 @@ from tests.unit.stores.redis.conftest import OpenRegistry
 
 from commonhold.kernel.commands import Release, Renew
 from commonhold.kernel.errors import Code, CommonholdError, InputError, StoreError
+from commonhold.kernel.lease_ports import Registry
 from commonhold.kernel.outcomes import Released, Renewed
-from commonhold.kernel.ports import Registry
 from commonhold.stores.redis import connection, open_redis
 from commonhold.stores.redis.faults import translate
 

@@ -14,8 +14,8 @@ from tests.unit.stores.redis.forgetful import Forgetful
 from commonhold.kernel.commands import Release, Renew
 from commonhold.kernel.errors import Code, StoreError
 from commonhold.kernel.events import LeaseGranted, LeaseReleased
+from commonhold.kernel.lease_ports import Once
 from commonhold.kernel.outcomes import NotHeld, Released, Renewed
-from commonhold.kernel.ports import Once
 
 pytestmark = pytest.mark.slow
 

@@ -13,7 +13,7 @@ from tests.unit.stores.redis.agents import compete, fence, granted_alone, whole_
 from tests.unit.stores.redis.conftest import OpenRegistry
 
 from commonhold.kernel.events import LeaseGranted
-from commonhold.kernel.ports import Registry
+from commonhold.kernel.lease_ports import Registry
 
 pytestmark = pytest.mark.slow
 

@@ -15,9 +15,9 @@ from tests.unit.stores.redis.conftest import OpenRegistry
 from commonhold.kernel.commands import Acquire, Heartbeat, Put, Release
 from commonhold.kernel.errors import Code, UsageError
 from commonhold.kernel.keys import FILE, Key, Name, canonical, overlaps
+from commonhold.kernel.lease_ports import Once, Registry
 from commonhold.kernel.modes import Mode
 from commonhold.kernel.outcomes import Acknowledged, Denied, Granted, Released, Stored
-from commonhold.kernel.ports import Once, Registry
 from commonhold.stores.redis import open_redis, scripts, view
 
 pytestmark = pytest.mark.slow

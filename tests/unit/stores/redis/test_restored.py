@@ -12,9 +12,9 @@ from tests.unit.stores.redis.agents import fence, grant, wish
 from commonhold.kernel.commands import Acquire, Command, Heartbeat, Release, Renew
 from commonhold.kernel.events import LeaseBroken, LeaseGranted, LeaseQueued, Leaving, StateReset, WaiterLeft
 from commonhold.kernel.keys import canonical
+from commonhold.kernel.lease_ports import Registry
 from commonhold.kernel.modes import Mode
 from commonhold.kernel.outcomes import Granted, NotHeld, Outcome, Queued
-from commonhold.kernel.ports import Registry
 from commonhold.kernel.refusals import Refusal
 from commonhold.stores.redis import open_redis
 from commonhold.stores.reset_events import ITSELF, REASON

@@ -17,8 +17,8 @@ from commonhold.kernel.errors import UsageError
 from commonhold.kernel.events import Recorded, WorkLeft
 from commonhold.kernel.keys import canonical
 from commonhold.kernel.lease import Lease, Waiter
+from commonhold.kernel.lease_ports import LeaseView, Once
 from commonhold.kernel.outcomes import Stored
-from commonhold.kernel.ports import LeaseView, Once
 from commonhold.kernel.projection import State, fold
 from commonhold.leases.registry import TableRegistry
 from commonhold.stores.redis import open_redis

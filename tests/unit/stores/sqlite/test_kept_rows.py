@@ -7,8 +7,9 @@ import apsw
 import pytest
 
 from commonhold.kernel.events import Committed, DebtWaived, FileChange
+from commonhold.kernel.files import Write
 from commonhold.kernel.obligations import Debt
-from commonhold.kernel.ports import Reader, Write
+from commonhold.kernel.ports import Reader
 from commonhold.kernel.presence import Message, Presence
 from commonhold.kernel.read_set import Overtaking, StaleRead
 from commonhold.stores.sqlite.kept_rows import KEPT, MOST_KEPT, KeptRows, changes

@@ -15,11 +15,11 @@ from commonhold.diagnostics.state import state
 from commonhold.kernel.commands import Acquire, Release
 from commonhold.kernel.errors import Code, StoreError
 from commonhold.kernel.events import LeaseBroken, StateReset
+from commonhold.kernel.files import Write
 from commonhold.kernel.keys import canonical
 from commonhold.kernel.lease import Lease
 from commonhold.kernel.modes import Mode
 from commonhold.kernel.outcomes import Granted
-from commonhold.kernel.ports import Write
 from commonhold.leases.registry import TableRegistry
 from commonhold.stores.reset_events import ITSELF, reset_events
 from commonhold.stores.sqlite.event_numbering import FENCE_GAP

@@ -23,10 +23,11 @@ from commonhold.kernel.commands import Heartbeat
 from commonhold.kernel.entry import Entry, EntryRecord, EntryState, Landings
 from commonhold.kernel.errors import Code, StoreError
 from commonhold.kernel.events import CommitRefused, Committed, Event, LeaseGranted
+from commonhold.kernel.files import Write
 from commonhold.kernel.keys import canonical
 from commonhold.kernel.lease import Lease
+from commonhold.kernel.lease_ports import StoredAnswer
 from commonhold.kernel.modes import Mode
-from commonhold.kernel.ports import StoredAnswer, Write
 from commonhold.kernel.read_set import Sighting
 from commonhold.kernel.refusals import Refusal
 from commonhold.stores import codec

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from commonhold.code.regions.region import hash_bytes
 from commonhold.index.working_tree_library import named_in_keys
 from commonhold.kernel.errors import Code, CommonholdError, InputError, StoreError
+from commonhold.kernel.files import ChangedUnderneath, Journal, Write
 from commonhold.kernel.keys import Key, canonical, parse
-from commonhold.kernel.ports import ChangedUnderneath, Journal, Write
 from commonhold.workspace.files import WorkingTree
 
 pytestmark = pytest.mark.slow
