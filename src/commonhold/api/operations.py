@@ -62,6 +62,7 @@ class Operation:
 
 
 def declared(service: type) -> Mapping[str, Operation]:
-    """Return the operations that a class declares, by name, in their order."""
-    marks = ((name, vars(each).get(_MARK)) for name, each in vars(service).items() if callable(each))
+    """Return the operations that a class and its bases declare, by name: those of the last base come first."""
+    members = ((name, each) for holder in reversed(service.__mro__) for name, each in vars(holder).items())
+    marks = ((name, getattr(each, _MARK, None)) for name, each in members)
     return {name: mark for name, mark in marks if isinstance(mark, Operation)}
