@@ -1,14 +1,12 @@
 """Checks as commands: the default validator of a run, and the tests of a batch of the merge queue."""
 
 import shutil
-import tempfile
 import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import ExitStack
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Final
 
 from commonhold.coordinator.command_roles import AGENT
@@ -16,6 +14,7 @@ from commonhold.coordinator.processes import Ended, run_command
 from commonhold.coordinator.queue_ports import Build, CheckReport
 from commonhold.coordinator.request_shapes import one_line
 from commonhold.coordinator.roles import ItemRequest, Stop, Verdict
+from commonhold.coordinator.scratch_folders import scratch_folder
 from commonhold.kernel.errors import Code, StoreError
 from commonhold.workspace.checks import WORKTREE
 from commonhold.workspace.git.process import Git
@@ -42,12 +41,7 @@ def run_checks(
         return CheckReport(passed=True)
     with ExitStack() as stack:
         if fill is not None:
-            scratch = stack.enter_context(
-                tempfile.TemporaryDirectory(prefix="commonhold-run-", ignore_cleanup_errors=True)
-            )
-            copy = Path(scratch, "copy")
-            copy.mkdir()
-            folder = str(copy)
+            folder = stack.enter_context(scratch_folder())
             try:
                 fill(folder)
             except StoreError as fault:

@@ -112,7 +112,9 @@ class MergeQueue:
                 continue
             if turn is Turn.HELD:
                 self._tell(f"held up: {runner.held}")
-            if turn is not Turn.WORKED:
+            if turn is Turn.WORKED:
+                self._said = ""
+            else:
                 if until_empty:
                     return runner.held if turn is Turn.HELD else ""
                 self.stop.wait(_IDLE_SECONDS if turn is Turn.IDLE else _HELD_SECONDS)

@@ -75,7 +75,7 @@ def test_two_builds_run_at_the_same_time_and_the_second_ends_when_the_first_has_
     assert [each.is_stopped for each in builds(root, "sleep 60", "sleep 60", stop=stop)] == [True, True]
 
 
-def test_a_command_that_is_missing_and_a_tree_that_cannot_be_copied_are_told_from_a_failure(root: Path) -> None:
+def test_a_command_that_is_missing_and_a_tree_that_cannot_be_copied_differ_from_a_failure(root: Path) -> None:
     assert report(root, "/nowhere/tool").may_be_machine
     assert not report(root, "exit 1").may_be_machine
     (found,) = TreeChecks(str(root), (), 60.0).reports([Build("d" * 40, ("true",))], threading.Event())
