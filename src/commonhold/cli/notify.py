@@ -35,6 +35,8 @@ def command() -> None:
     partial_work: a session lost its lease before its work was done. task_proposed: a task waits to be accepted.
     task_failed: a task has used up its attempts. run_failed: a run cannot go on. entry_returned: the merge queue has
     refused an entry. landing_held: a batch that has passed cannot move its branch, or the branch itself fails a check.
+    session_review: the work of a session waits for approval. session_failed: a session has failed.
+
     The daemon delivers each to every target at least once, and tries again after failures. `commonhold help operations`
     describes the requests, and how a receiver checks their signatures.
     """

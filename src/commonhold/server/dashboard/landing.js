@@ -15,7 +15,7 @@ export async function load() {
 }
 
 const branch = (ref) => ref.replace("refs/heads/", "");
-const by = ({ entry }) => [entry.author && who(entry.author), entry.task && ` task ${entry.task}`, entry.session && ` session ${short(entry.session)}`];
+const by = ({ entry }) => [entry.author && who(entry.author), entry.task && ` task ${entry.task}`, entry.session && [" session ", h("a", { href: "#/sessions" }, short(entry.session))]];
 const label = (record) => (record.state === "testing" ? (record.is_approved ? ["landing", "good"] : ["testing", "good"]) : record.suspected_in || record.held_at ? ["suspected", "warn"] : ["queued", ""]);
 
 function queue(each) {

@@ -6,6 +6,7 @@ from typing import Final
 
 from commonhold.kernel.entry import EntryMove, EntryMoved
 from commonhold.kernel.events import Recorded, WorkLeft
+from commonhold.kernel.managed_session import SessionMove, SessionMoved
 from commonhold.kernel.run import RunMove, RunMoved
 from commonhold.kernel.task import Move, TaskAdded, TaskMoved
 from commonhold.machine.secrets import masked
@@ -22,6 +23,8 @@ class Kind(StrEnum):
     RUN_FAILED = "run_failed"
     ENTRY_RETURNED = "entry_returned"
     LANDING_HELD = "landing_held"
+    SESSION_REVIEW = "session_review"
+    SESSION_FAILED = "session_failed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +64,12 @@ def decision_of(recorded: Recorded) -> Decision | None:
             kind, call = Kind.LANDING_HELD, "commonhold queue list"
         case EntryMoved(holder, subject, EntryMove.REQUEUE, why, held_at=head) if head:
             kind, call = Kind.LANDING_HELD, "commonhold queue list"
+        case SessionMoved(holder, subject, SessionMove.FINISH, attempt, note):
+            kind, call = Kind.SESSION_REVIEW, f"commonhold session review {subject}"
+            why = f"its work waits for your approval, in attempt {attempt}{f': {note}' if note else ''}"
+        case SessionMoved(holder, subject, SessionMove.FAIL, attempt, note):
+            kind, call = Kind.SESSION_FAILED, f"commonhold session logs {subject}"
+            why = f"attempt {attempt} has failed: {note or 'no reason was given'}"
         case _:
             return None
     return Decision(kind, recorded.sequence, recorded.at, masked(holder), subject, masked(why), call)

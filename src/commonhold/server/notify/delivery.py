@@ -27,10 +27,13 @@ _PORTS: Final = {"http": 80, "https": 443}
 _APPLE: Final = "on run argv\ndisplay notification (item 2 of argv) with title (item 1 of argv)\nend run"
 _TITLES: Final = {
     "partial_work": "{holder} left work unfinished",
+    "task_proposed": "Task {subject} waits to be accepted",
     "task_failed": "Task {subject} has failed",
     "run_failed": "Run {subject} needs a person",
     "entry_returned": "Entry {subject} of the merge queue came back",
     "landing_held": "Entry {subject} of the merge queue cannot land",
+    "session_review": "Session {subject} waits for your approval",
+    "session_failed": "Session {subject} has failed",
     "test": "A test",
 }
 

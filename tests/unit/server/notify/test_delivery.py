@@ -8,11 +8,12 @@ from tests.unit.server.notify.receiver import receiving
 
 from commonhold.kernel.entry import EntryMove, EntryMoved
 from commonhold.kernel.events import Event, Recorded, WorkLeft
+from commonhold.kernel.managed_session import SessionMove, SessionMoved
 from commonhold.kernel.partial_work import UnfinishedChange
 from commonhold.kernel.run import RunMove, RunMoved
 from commonhold.kernel.task import Move, TaskMoved
 from commonhold.server.notify import delivery
-from commonhold.server.notify.decisions import Kind, decision_of
+from commonhold.server.notify.decisions import Decision, Kind, decision_of
 from commonhold.server.notify.targets import DESKTOP, add
 
 LEFT = WorkLeft("ann", "lease-1", tuple(UnfinishedChange(f"file:a.py#f{n}", "0", "1") for n in range(7)))
@@ -67,6 +68,29 @@ def test_an_entry_that_came_back_or_cannot_land_needs_a_person(
     assert decision is not None
     assert (decision.kind, decision.subject, decision.why, decision.next) == (kind, "e12", why, call)
     assert "e12" in delivery.title_of(decision)
+
+
+def test_a_session_that_waits_for_approval_or_has_failed_needs_a_person() -> None:
+    moves = [
+        SessionMoved("supervisor", "s12", SessionMove.FINISH, 2),
+        SessionMoved("supervisor", "s12", SessionMove.FAIL, 2, "the check failed; password=hunter2"),
+        SessionMoved("ann", "s12", SessionMove.APPROVE, 2),
+    ]
+    finished, failed, approved = (decision_of(Recorded(7, 1.0, each)) for each in moves)
+    assert finished is not None
+    assert failed is not None
+    assert approved is None
+    assert (finished.kind, finished.next) == (Kind.SESSION_REVIEW, "commonhold session review s12")
+    assert finished.why == "its work waits for your approval, in attempt 2"
+    assert (failed.kind, failed.next) == (Kind.SESSION_FAILED, "commonhold session logs s12")
+    assert failed.why == "attempt 2 has failed: the check failed; password=***"
+
+
+@pytest.mark.parametrize("kind", Kind)
+def test_every_kind_of_decision_has_a_title(kind: Kind) -> None:
+    decision = Decision(kind, 7, 1.0, "ann", "x12", "why", "commonhold status")
+    title = delivery.title_of(decision)
+    assert "ann" in title or "x12" in title
 
 
 @pytest.mark.parametrize("move", [EntryMove.APPROVE, EntryMove.LAND, EntryMove.REMOVE, EntryMove.REQUEUE])
