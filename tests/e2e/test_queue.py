@@ -328,3 +328,16 @@ def test_with_push_the_remote_gets_what_was_tested_on_top_of_what_others_push(ro
     ]
     assert (root / "one.txt").exists()
     assert (root / "by-hand.txt").exists()
+
+
+def test_in_parallel_the_first_of_a_suspected_batch_lands_or_returns_at_once(root: Path, run: Call) -> None:
+    for name, text in (("one", "fine"), ("bad", "broken"), ("two", "fine"), ("three", "fine"), ("four", "fine")):
+        make(root, name, {f"{name}.txt": f"{text}\n"})
+        run("queue", "add", name)
+    found = run("queue", "run", "--parallel", "--check", CHECK, "--until-empty", "--json")
+    assert found.status == 0, found.err
+    steps = [json.loads(line) for line in found.out.splitlines()]
+    ended = [each["branch"] for each in steps if each["state"] in ("landed", "returned")]
+    assert ended[:2] == ["one", "bad"]
+    assert states(run) == {"bad": "returned", **dict.fromkeys(("one", "two", "three", "four"), "landed")}
+    assert run("replay").status == 0
