@@ -1,11 +1,8 @@
 """Delete expired contents and answers."""
 
-from typing import Final
-
 from commonhold.kernel.clock import Now
+from commonhold.kernel.options import ANSWER_RETENTION_SECONDS
 from commonhold.kernel.ports import Writer
-
-ANSWER_RETENTION_SECONDS: Final = 7 * 86400.0
 
 
 def forget(writer: Writer, now: Now, retention_seconds: float) -> None:

@@ -10,6 +10,8 @@ from commonhold.kernel.policy import Policies
 
 PATIENCE_SECONDS: Final = 30.0
 CONTENT_RETENTION_SECONDS: Final = 30 * 86400.0
+ANSWER_RETENTION_SECONDS: Final = 7 * 86400.0
+"""How long the first answer to a request is kept for its repetitions."""
 DEFAULT_MAX_FILE_BYTES: Final = 10_000_000
 IDLE_SECONDS: Final = 600.0
 

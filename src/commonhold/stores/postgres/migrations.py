@@ -18,6 +18,7 @@ MIGRATIONS: Final = (
     "entries.sql",
     "managed_sessions.sql",
     "landings.sql",
+    "answers_by_age.sql",
 )
 FIRST_SERVER: Final = 13_00_00
 ENCODING: Final = "UTF8"

@@ -199,6 +199,13 @@ WHERE namespace = %(namespace)s AND holder = %(holder)s AND request_id = %(reque
 INSERT INTO commonhold.answers (namespace, holder, request_id, at, fingerprint, kind, answer)
 VALUES (%(namespace)s, %(holder)s, %(request_id)s, %(at)s, %(fingerprint)s, %(kind)s, %(answer)s);
 
+-- name: drop_old_answers
+-- Drop a few of the answers that were kept before an instant, the oldest first: their requests are not repeated any more.
+DELETE FROM commonhold.answers WHERE ctid = ANY (ARRAY(
+    SELECT ctid FROM commonhold.answers
+    WHERE namespace = %(namespace)s AND at < %(before)s ORDER BY at LIMIT %(most)s
+));
+
 -- name: all_tasks
 -- Every task, in the order in which they were added.
 SELECT body FROM commonhold.tasks WHERE namespace = %(namespace)s ORDER BY number;

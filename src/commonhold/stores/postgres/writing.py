@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from itertools import islice
-from typing import Any
+from typing import Any, Final
 
 from commonhold.kernel.clock import Now
 from commonhold.kernel.commands import Command
@@ -10,6 +10,7 @@ from commonhold.kernel.events import Event, Recorded, StateReset
 from commonhold.kernel.lease import Lease, Waiter
 from commonhold.kernel.lease_ports import StoredAnswer
 from commonhold.kernel.lease_table import LeaseTable
+from commonhold.kernel.options import ANSWER_RETENTION_SECONDS
 from commonhold.stores import kept_answers
 from commonhold.stores.postgres.decision_queries import Answers, answers, questions, questions_about, together
 from commonhold.stores.postgres.link import Rows
@@ -19,6 +20,8 @@ from commonhold.stores.postgres.reading import PostgresReader
 from commonhold.stores.postgres.start import Start, start_of
 from commonhold.stores.postgres.transaction import Statement, Transaction
 from commonhold.stores.reset_events import ITSELF, reset_events
+
+_DROPPED_AT_ONCE: Final = 10
 
 
 class PostgresWriter(PostgresReader):
@@ -110,8 +113,10 @@ class PostgresWriter(PostgresReader):
             self._expected = None
 
     def remember(self, holder: str, request_id: str, answer: StoredAnswer, at: float) -> None:
-        """Store the first answer to a request."""
+        """Store the first answer to a request, and drop a few that are so old that no client asks for them."""
         kind, body = kept_answers.encode_answer(answer.answer)
         who: dict[str, str] = {"holder": holder, "request_id": request_id}
         what = {"fingerprint": answer.fingerprint, "kind": kind, "answer": body.decode()}
         self._transaction.tell(("add_answer", {"at": at, **who, **what}))
+        old = {"before": at - ANSWER_RETENTION_SECONDS, "most": _DROPPED_AT_ONCE}
+        self._transaction.tell(("drop_old_answers", old))

@@ -11,6 +11,7 @@ from commonhold.kernel.keys import HEADER
 from commonhold.kernel.lease import MAX_CONFLICTS
 from commonhold.kernel.lease_table import ENDED_BESIDE, SIGN_OF_LIFE
 from commonhold.kernel.modes import COMPATIBLE, Mode
+from commonhold.kernel.options import ANSWER_RETENTION_SECONDS
 from commonhold.kernel.values import RESULTS
 from commonhold.kernel.write_slots import SCHEME
 from commonhold.stores.reset_events import ITSELF, REASON
@@ -62,7 +63,7 @@ _WORDS: Final[dict[str, str]] = {
     "MAX_EVENTS": "100000",
     "EVENTS_BETWEEN_TRIMS": "100",
     "ENTRIES_AT_ONCE": "1000",
-    "ANSWERS_KEPT": str(7 * 86400 * _MICRO),
+    "ANSWERS_KEPT": str(int(ANSWER_RETENTION_SECONDS) * _MICRO),
     "ANSWERS_DROPPED_AT_ONCE": "10",
     "FENCES_BEGIN": str(1_704_067_200 * _MICRO),  # 2024-01-01
     "FENCES_A_MILLISECOND": str(2**10),
