@@ -95,6 +95,7 @@ if TYPE_CHECKING:
         EndCause,
         ManagedSession,
         ManagedSessionRecord,
+        Sandbox,
         SessionAttempt,
         SessionMove,
         SessionMoved,
@@ -254,6 +255,7 @@ __all__ = [
     "RunStarted",
     "RunState",
     "RunView",
+    "Sandbox",
     "SessionAction",
     "SessionAttempt",
     "SessionMove",
@@ -326,8 +328,8 @@ _HOMES = {
     " WorkLeft WorkReviewed",
     "commonhold.kernel.keys": "Key Kind Name overlaps",
     "commonhold.kernel.lease": "Base Conflict Lease Waiter Wish",
-    "commonhold.kernel.managed_session": "EndCause ManagedSession ManagedSessionRecord SessionAttempt SessionMove"
-    " SessionMoved SessionQueued SessionResult SessionState SessionWish",
+    "commonhold.kernel.managed_session": "EndCause ManagedSession ManagedSessionRecord Sandbox SessionAttempt"
+    " SessionMove SessionMoved SessionQueued SessionResult SessionState SessionWish",
     "commonhold.kernel.modes": "Mode",
     "commonhold.kernel.partial_work": "UnfinishedChange PartialWork",
     "commonhold.kernel.refusals": "Refusal",

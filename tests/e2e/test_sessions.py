@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import signal
 import sys
 from collections.abc import Iterator
@@ -16,7 +17,7 @@ from tests.e2e.daemon_process import Serving, place, serving
 from tests.patience import until
 
 import commonhold
-from commonhold import EndCause, ManagedSessionRecord, SessionAction, SessionState, Task
+from commonhold import EndCause, ManagedSessionRecord, Sandbox, SessionAction, SessionState, Task
 from commonhold.config import Settings
 from commonhold.machine.process_groups import SESSION_LABEL
 from commonhold.machine.process_tree import parent_of, with_variable
@@ -207,6 +208,23 @@ def test_two_sessions_see_each_others_leases(office: Office) -> None:
     assert f"agent:{holds}" in office.log(asks)
     gate.touch()
     office.until(holds, SessionState.AWAITING_REVIEW)
+
+
+@pytest.mark.skipif(shutil.which("bwrap") is None, reason="needs bubblewrap")
+def test_a_session_in_a_sandbox_sees_leases_and_its_work_comes_out(office: Office) -> None:
+    lease = office.hold.acquire("a.py#two").lease
+    assert lease is not None
+    line = f"{COMMONHOLD} acquire a.py#two; echo status $?; cat {{prompt_file}} > e.py; git add e.py; git commit -qm e"
+    expose = (str(Path(commonhold.__file__).parents[2]),)
+    session = office.start(f"{line}; touch /etc/sandboxed; ls -A ~", sandbox=Sandbox.BUBBLEWRAP, exposed=expose)
+    record = office.until(session, SessionState.AWAITING_REVIEW)
+    office.hold.release(lease.id)
+    assert "status 1" in office.log(session), office.log(session)
+    assert "Read-only file system" in office.log(session)
+    assert record.result is not None
+    assert record.result.tip != record.session.base
+    git(office.root, "cat-file", "-e", f"agent/{session}:e.py")
+    office.until_clear(session)
 
 
 def test_a_cancelled_session_ends_with_all_that_it_has_started(office: Office) -> None:

@@ -104,6 +104,10 @@ ERRORS: Final[Mapping[Code, Explanation]] = {
         "The branch has commits that its remote lacks, so the merge queue cannot move both to the same commit.",
         "Push these commits, or rebase them onto the remote's: git pull --rebase REMOTE BRANCH.",
     ),
+    Code.SANDBOX_FAILED: E(
+        "The sandbox of a managed session could not be made: its program is not there, or the system forbids it.",
+        "Install bubblewrap and allow user namespaces, or start the session with --sandbox none.",
+    ),
     Code.RUN_UNKNOWN: E("There is no run of that name.", "`commonhold run list --all` shows every run."),
     Code.ENTRY_UNKNOWN: E(
         "The merge queue has no entry of that name.", "`commonhold queue list --all` shows every entry."

@@ -1,5 +1,6 @@
 """`commonhold session start`: queue an agent on a task."""
 
+from pathlib import Path
 from typing import TypedDict, Unpack
 
 import click
@@ -17,7 +18,7 @@ from commonhold.client.daemon import pid_of
 from commonhold.client.daemon import start as start_daemon
 from commonhold.config import load_settings
 from commonhold.kernel.errors import Code, InputError, UsageError
-from commonhold.kernel.managed_session import DEFAULT_SESSION_ATTEMPTS
+from commonhold.kernel.managed_session import DEFAULT_SESSION_ATTEMPTS, Sandbox
 from commonhold.tasks.plans import duration
 from commonhold.workspace.repository import find_repository
 
@@ -29,6 +30,9 @@ class _Options(TypedDict):
     setup: str
     teardown: str
     checks: tuple[str, ...]
+    sandbox: str
+    network: bool
+    exposed: tuple[str, ...]
     priority: int
     tenant: str
     timeout: str
@@ -43,6 +47,7 @@ class _Options(TypedDict):
     examples=(
         'commonhold session start "fix the rounding of prices" --with claude',
         "commonhold session start - --with 'my-agent --task {prompt_file}' --setup 'npm ci' < task.md",
+        "commonhold session start 'fix it' --with claude --sandbox bubblewrap --network --expose ~/.claude:rw",
         "commonhold session start --task price --with claude",
         "commonhold session start \"speed up the parser\" --with codex --check 'pytest -q' --timeout 30m",
     ),
@@ -60,6 +65,21 @@ class _Options(TypedDict):
 @click.option("--setup", metavar="COMMAND", default="", help="Prepares the workspace; if it fails, the session does.")
 @click.option("--teardown", metavar="COMMAND", default="", help="Is run before the workspace is removed.")
 @click.option("--check", "checks", metavar="COMMAND", multiple=True, help="Must pass at the end; may be repeated.")
+@click.option(
+    "--sandbox",
+    type=click.Choice([each.value for each in Sandbox]),
+    default="none",
+    show_default=True,
+    help="bubblewrap: all but the workspace is read-only, the home folder hidden.",
+)
+@click.option("--network", is_flag=True, help="Let it use the network in the sandbox.")
+@click.option(
+    "--expose",
+    "exposed",
+    metavar="PATH",
+    multiple=True,
+    help="Show it this path below the home folder; with `:rw` at the end it may write there. May be repeated.",
+)
 @click.option("--priority", metavar="N", type=int, default=0, show_default=True, help="A higher one goes first.")
 @click.option("--tenant", metavar="NAME", default="", help="For whom it runs: tenants take turns.")
 @click.option("--timeout", metavar="DURATION", default="1h", show_default=True, help="How long a turn may take.")
@@ -108,6 +128,9 @@ def start(given: Given, *, task: str, **options: Unpack[_Options]) -> int:
             setup=options["setup"],
             teardown=options["teardown"],
             checks=options["checks"],
+            sandbox=Sandbox(options["sandbox"]),
+            network=options["network"],
+            exposed=[str(Path(each).expanduser().absolute()) for each in options["exposed"]],
             priority=options["priority"],
             tenant=options["tenant"],
             timeout_seconds=_seconds(options["timeout"]),

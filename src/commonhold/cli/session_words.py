@@ -6,6 +6,7 @@ from typing import Final
 from commonhold.cli.describe import quoted, when
 from commonhold.cli.output import shown
 from commonhold.kernel.managed_session import (
+    Sandbox,
     SessionAttempt,
     SessionMove,
     SessionMoved,
@@ -98,6 +99,8 @@ def details(view: ManagedSessionView) -> Iterator[str]:
         yield f"  {shown(view.why)}"
     branch = f" on {shown(session.branch)}" if session.branch else ""
     yield f"  agent {shown(session.agent)}, from {session.base[:12]}{branch}"
+    if session.sandbox is not Sandbox.NONE:
+        yield f"  in the sandbox {session.sandbox.value}, {'with' if session.network else 'without'} network"
     if session.task_id:
         yield f"  task {shown(session.task_id)}"
     if record.result is not None:

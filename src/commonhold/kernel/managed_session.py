@@ -96,6 +96,13 @@ class SessionWish(StrEnum):
     CANCEL = "cancel"
 
 
+class Sandbox(StrEnum):
+    """The confinement of a session's commands. NONE: they run with all rights of the daemon's user."""
+
+    NONE = "none"
+    BUBBLEWRAP = "bubblewrap"
+
+
 @dataclass(frozen=True, slots=True)
 class ManagedSession:
     """A session as its starter defined it.
@@ -106,7 +113,8 @@ class ManagedSession:
     is run before it is removed, all `checks` must pass after the agent: commands for a shell. A higher `priority` goes
     first among the sessions of a `tenant`. It is ended after `timeout_seconds`, or `silence_seconds` without output. A
     session whose supervisor was lost is tried `most_attempts` times. While it runs it holds the claim of the task
-    `task_id`, if it has one.
+    `task_id`, if it has one. In a `sandbox` its commands write to the workspace only, have no `network` unless it is
+    true, and see nothing of the home folder but the `exposed` paths (with `:rw` they may write there).
     """
 
     id: str
@@ -125,6 +133,9 @@ class ManagedSession:
     silence_seconds: float = DEFAULT_SILENCE_SECONDS
     most_attempts: int = DEFAULT_SESSION_ATTEMPTS
     task_id: str = ""
+    sandbox: Sandbox = Sandbox.NONE
+    network: bool = False
+    exposed: tuple[str, ...] = ()
 
     @property
     def worker(self) -> str:

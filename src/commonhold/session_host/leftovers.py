@@ -56,7 +56,7 @@ class Leftovers:
         log = self.files.log(note.session, note.attempt)
         with suppress(OSError), log.open("ab") as printed:
             process = subprocess.Popen(  # noqa: S603 - running it is the purpose of this function
-                (SHELL, "-c", note.teardown),
+                (*note.box, SHELL, "-c", note.teardown),
                 cwd=note.path,
                 env=dict(self.environment),
                 stdin=subprocess.DEVNULL,

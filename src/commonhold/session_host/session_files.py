@@ -23,7 +23,10 @@ _DEFAULT: Final = "~/.local/state/commonhold/workspaces"
 
 @dataclass(frozen=True, slots=True)
 class WorkspaceNote:
-    """Where the workspace of an attempt is: its folder, and git's folder for it, before any agent could change that."""
+    """Where the workspace of an attempt is: its folder, and git's folder for it, before any agent could change that.
+
+    In a sandbox, `box` are the words that begin each command, and `private` is the folder of what git writes there.
+    """
 
     session: str
     attempt: int
@@ -31,6 +34,8 @@ class WorkspaceNote:
     git_dir: str
     teardown: str
     base: str
+    box: tuple[str, ...] = ()
+    private: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +83,9 @@ class SessionFiles:
 
     def note(self, session: str) -> WorkspaceNote | None:
         """Return the note about the workspace that a session has; None if it has none."""
-        with suppress(OSError, ValueError, TypeError):
-            return WorkspaceNote(**json.loads((self.folder / session / _NOTE).read_text()))
+        with suppress(OSError, ValueError, TypeError, KeyError):
+            found = json.loads((self.folder / session / _NOTE).read_text())
+            return WorkspaceNote(**{**found, "box": tuple(found["box"])})
         return None
 
     def put_note(self, note: WorkspaceNote) -> None:

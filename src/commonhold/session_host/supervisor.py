@@ -19,12 +19,14 @@ from commonhold.kernel.errors import CommonholdError
 from commonhold.kernel.managed_session import (
     EndCause,
     ManagedSessionRecord,
+    Sandbox,
     SessionMove,
     SessionState,
 )
 from commonhold.machine.logs import Log
 from commonhold.machine.process_groups import environment_without_git
 from commonhold.machine.process_tree import become_subreaper, descendants, parent_of
+from commonhold.session_host.bubblewrap import boxed
 from commonhold.session_host.leftovers import Leftovers
 from commonhold.session_host.session_files import SessionFiles, WorkspaceNote
 from commonhold.session_host.turn import GRACE_SECONDS, SHELL, Stopped, Turn, environment_of
@@ -119,6 +121,9 @@ class Supervisor:
                 raise workspace_lost(str(self.files.workspace(session.id, record.attempt)))
             if note is None:
                 note = self.worktrees.make(session, record.attempt)
+            if session.sandbox is not Sandbox.NONE and not note.box:
+                note = boxed(session, note, self.files, self.worktrees.common_dir)
+                self.files.put_note(note)
             prompt = self.files.of_session(session.id) / "prompt.txt"
             prompt.write_text(session.task, encoding="utf-8")
             words, more = agent_command(record, str(prompt), note.path, is_first=is_first)
@@ -127,7 +132,7 @@ class Supervisor:
         except OSError as fault:
             return self.files.note(session.id), _not_started(f"the workspace could not be made: {fault}")
         log = self.files.log(session.id, record.attempt)
-        turn = Turn(note.path, log, {**environment, **more}, wishes.asked, self._spared)
+        turn = Turn(note.path, log, {**environment, **more}, wishes.asked, self._spared, note.box)
         return note, turn.run(session, words, is_first=is_first)
 
     def _harvested(self, note: WorkspaceNote, report: SessionReport) -> SessionReport:

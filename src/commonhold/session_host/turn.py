@@ -23,6 +23,7 @@ LEFT_SECONDS: Final = 2.0
 LOOK_SECONDS: Final = 0.05
 COLLECT_SECONDS: Final = 5.0
 SHELL: Final = "/bin/sh"
+_NO_SIGNAL: Final = 128
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +43,8 @@ Ask = Callable[[], Stopped | None]
 class Turn:
     """The surroundings of a turn: where its commands run and print, and what ends them.
 
-    `spared` returns the processes below this one that belong to no session: a daemon that was started in it.
+    `box` are the words that begin a command in a sandbox. `spared` returns the processes below this one that belong to
+    no session: a daemon that was started in it.
     """
 
     workspace: str
@@ -50,6 +52,7 @@ class Turn:
     environment: Mapping[str, str]
     asked: Ask
     spared: Callable[[], Collection[int]]
+    box: tuple[str, ...] = ()
     now: Callable[[], float] = time.monotonic
 
     def run(self, session: ManagedSession, agent: Sequence[str], *, is_first: bool) -> SessionReport:
@@ -89,7 +92,7 @@ class Turn:
         with self.log.open("ab") as log:
             try:
                 process = subprocess.Popen(  # noqa: S603 - running it is the purpose of this function
-                    words,
+                    (*self.box, *words),
                     cwd=self.workspace,
                     env=dict(self.environment),
                     stdin=subprocess.DEVNULL,
@@ -103,13 +106,17 @@ class Turn:
         try:
             stopped = self._wait(process.pid, ends_at, session)
         finally:  # a supervisor that fails, or is asked to end, leaves no process either
-            if stopped is not None:
+            if stopped is not None and not self.box:
                 signal_group(process.pid, signal.SIGTERM)
                 has_ended(process.pid, GRACE_SECONDS)
-            end_descendants(LEFT_SECONDS, process.pid, self.spared())
+            # The first process of a sandbox is not the agent, and takes no signal for it.
+            grace = GRACE_SECONDS if stopped is not None and self.box else LEFT_SECONDS
+            end_descendants(grace, process.pid, self.spared())
             # Without /proc this ends those that have stayed in the group.
             signal_group(process.pid, signal.SIGKILL)
-        return process.wait(), stopped
+        status = process.wait()
+        # bubblewrap reports the signal that ended its command as a shell does.
+        return _NO_SIGNAL - status if self.box and status > _NO_SIGNAL else status, stopped
 
     def _wait(self, pid: int, ends_at: float, session: ManagedSession) -> Stopped | None:
         size, grew_at = -1, self.now()

@@ -5,6 +5,7 @@ before the agent began: an agent can rewrite `.git` in its workspace.
 """
 
 import os
+import re
 import secrets
 import shutil
 from contextlib import suppress
@@ -13,12 +14,15 @@ from typing import Final
 
 from commonhold.kernel.errors import Code, StoreError
 from commonhold.kernel.managed_session import ManagedSession, SessionResult
+from commonhold.session_host.bubblewrap import BRANCHES
 from commonhold.session_host.session_files import SessionFiles, WorkspaceNote
 from commonhold.workspace.git.process import Git, failed
 
 REFS: Final = "refs/commonhold/sessions"
 INCLUDE: Final = ".worktreeinclude"
 _GITLINK: Final = b"160000"
+_HASH: Final = re.compile("[0-9a-f]{40}|[0-9a-f]{64}")
+_LONGEST_LINE: Final = 1_000
 _AUTHOR: Final = {
     "GIT_AUTHOR_NAME": "Commonhold",
     "GIT_AUTHOR_EMAIL": "commonhold@localhost",
@@ -39,6 +43,12 @@ class Worktrees:
         """Keep them at the places that `files` names."""
         self._git = git
         self._files = files
+
+    @property
+    def common_dir(self) -> Path:
+        """The git folder that all worktrees share."""
+        found = self._git.ask("rev-parse", "--path-format=absolute", "--git-common-dir")
+        return Path(os.path.realpath(os.fsdecode(found.rstrip(b"\n"))))
 
     def make(self, session: ManagedSession, attempt: int) -> WorkspaceNote:
         """Make the workspace of an attempt: a worktree at the base, with the ignored files that the project lists.
@@ -94,8 +104,13 @@ class Worktrees:
         index = str(self._files.of_session(note.session) / "harvest.index")
         there = {"GIT_DIR": note.git_dir, "GIT_WORK_TREE": note.path, "GIT_INDEX_FILE": index}
         git, snapshot = Git(note.path), tip
-        with suppress(FileNotFoundError):
-            shutil.copyfile(Path(note.git_dir, "index"), index)
+        if note.private:
+            self._import(note, tip)
+            there["GIT_DIR"] = str(self.common_dir)
+            git.ask("read-tree", tip, settings=there)  # the index of the agent names objects that only it has
+        else:
+            with suppress(FileNotFoundError):
+                shutil.copyfile(Path(note.git_dir, "index"), index)
         added = git.run("-c", "advice.addEmbeddedRepo=false", "add", "--all", "--ignore-errors", settings=there)
         changes = git.ask("diff-index", "--cached", "--raw", "-z", "--no-renames", tip, settings=there)
         complete = added.returncode == 0 and not any(
@@ -110,8 +125,30 @@ class Worktrees:
         self._git.ask("update-ref", ref, snapshot)
         return SessionResult(tip, snapshot), complete
 
+    def _import(self, note: WorkspaceNote, tip: str) -> None:
+        """Bring the commits from a sandbox into the repository; those of other branches get refs of ours."""
+        heads = {each.name: _line_of(each) for each in Path(note.private, "branches").iterdir()}
+        heads = {name: commit for name, commit in heads.items() if _HASH.fullmatch(commit)}
+        given = "\n".join((tip, *heads.values(), f"^{note.base}", "")).encode()
+        there = {"GIT_ALTERNATE_OBJECT_DIRECTORIES": f"{note.private}/objects"}
+        packed = self._git.ask("pack-objects", "--revs", "--stdout", "--quiet", given=given, settings=there)
+        self._git.ask("index-pack", "--stdin", given=packed)
+        for name, commit in heads.items():
+            is_own = name == note.session
+            ref = f"refs/heads/{branch_of(name)}" if is_own else f"{REFS}/{note.session}/branches/{name}"
+            self._git.ask("update-ref", ref, commit)
+
+    def _boxed_tip(self, note: WorkspaceNote) -> str:
+        """Return the commit that is checked out in a sandbox; the base, if what its files say is no commit."""
+        head = _line_of(Path(note.git_dir, "HEAD"))
+        if head.startswith(f"ref: {BRANCHES}/"):
+            head = _line_of(Path(note.private, "branches", head.rpartition("/")[2]))
+        return head if _HASH.fullmatch(head) else note.base
+
     def _tip(self, note: WorkspaceNote) -> str:
         """Return the commit that is checked out in a workspace, or as much as is known of it."""
+        if note.private:
+            return self._boxed_tip(note)
         there = {"GIT_DIR": note.git_dir}
         done = self._git.run("rev-parse", "--verify", "--quiet", "HEAD^{commit}", settings=there)
         if done.returncode == 0:
@@ -132,6 +169,8 @@ class Worktrees:
             named = Path((record / "gitdir").read_text().strip())
             if named.parent == path or not named.exists():
                 shutil.rmtree(record)
+        if note.private:
+            shutil.rmtree(note.private, ignore_errors=True)
         self._files.drop_note(note.session)
 
     def empty_trash(self) -> None:
@@ -146,6 +185,15 @@ class Worktrees:
                     with suppress(OSError):
                         place.chmod(0o700)
         shutil.rmtree(self._files.trash, ignore_errors=True)
+
+
+def _line_of(path: Path) -> str:
+    """Return the line that a file of git holds; empty for anything else, such as a link that an agent has made."""
+    try:
+        with os.fdopen(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb") as file:
+            return file.read(_LONGEST_LINE).decode("ascii").strip()
+    except (OSError, UnicodeDecodeError):
+        return ""
 
 
 def workspace_lost(path: str) -> StoreError:

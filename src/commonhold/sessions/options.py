@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from typing import TypedDict
 
+from commonhold.kernel.managed_session import Sandbox
+
 
 class SessionOptions(TypedDict, total=False):
     """The options of a call that starts a managed session; one that is left out has its usual value.
@@ -12,7 +14,9 @@ class SessionOptions(TypedDict, total=False):
     `priority` (0) goes first among the sessions of a `tenant` (empty). Its agent is ended after `timeout_seconds` (an
     hour), or `silence_seconds` (15 minutes) without output. A session whose supervisor was lost is tried
     `most_attempts` times (3). With `task_id` it works on that task of the queue: it holds its claim while it runs, its
-    checks must pass, too, and an empty text means that of the task.
+    checks must pass, too, and an empty text means that of the task. In the `sandbox` BUBBLEWRAP its commands can write
+    to the workspace only, reach no `network` unless that is true, and see nothing of the home folder but the `exposed`
+    paths: absolute ones, which end with `:rw` where they may write.
     """
 
     base: str
@@ -25,3 +29,6 @@ class SessionOptions(TypedDict, total=False):
     silence_seconds: float
     most_attempts: int
     task_id: str
+    sandbox: Sandbox
+    network: bool
+    exposed: Sequence[str]

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from commonhold.kernel.answers import Next
 from commonhold.kernel.errors import Code, InputError, UsageError
-from commonhold.kernel.managed_session import ManagedSession, ManagedSessionRecord, SessionState
+from commonhold.kernel.managed_session import ManagedSession, ManagedSessionRecord, Sandbox, SessionState
 from commonhold.kernel.ports import Ids, Revisions
 from commonhold.kernel.task import Task
 from commonhold.kernel.texts import MAX_HOLDER_LENGTH, MAX_TEXT_LENGTH, check_line, duration
@@ -81,6 +81,7 @@ class ManagedSessions:
                 hint="make it one: git init, git add, git commit",
             )
         rest: dict[str, Any] = {**options, "checks": tuple(options.get("checks", ()))}
+        rest |= {"sandbox": Sandbox(rest.get("sandbox", "none")), "exposed": tuple(rest.get("exposed", ()))}
         if task_id := options.get("task_id", ""):
             known = self._task(task_id)
             task = task or "\n\n".join(filter(None, (known.title, known.intent)))
@@ -234,6 +235,7 @@ def _checked(session: ManagedSession) -> ManagedSession:
     for check in session.checks:
         check_line(check, "check", MAX_TEXT_LENGTH)
     check_line(session.tenant, "tenant", MAX_HOLDER_LENGTH)
+    _check_sandbox(session)
     if len(session.checks) > MOST_CHECKS:
         raise invalid(f"it has more than {MOST_CHECKS} checks", "join them into a script")
     if abs(session.priority) > MOST_PRIORITY:
@@ -244,6 +246,16 @@ def _checked(session: ManagedSession) -> ManagedSession:
         if not 0 < seconds <= MOST_SECONDS:
             raise invalid(f"its {what} is not between 0 and 7 days", "give seconds, or 30m, 2h, 1d")
     return session
+
+
+def _check_sandbox(session: ManagedSession) -> None:
+    for path in session.exposed:
+        check_line(path, "exposed path", MAX_TEXT_LENGTH)
+        if not path.startswith("/"):
+            raise invalid(f"the exposed path {path!r} is not absolute", "write it from the root on")
+    if session.sandbox is Sandbox.NONE and (session.network or session.exposed):
+        why = "without a sandbox it has the network and all files in any case"
+        raise invalid(why, "leave --network and --expose out, or add --sandbox bubblewrap")
 
 
 def invalid(why: str, hint: str) -> InputError:

@@ -2,6 +2,7 @@
 
 import os
 import pickle
+import shutil
 import signal
 import subprocess
 import sys
@@ -134,6 +135,30 @@ def test_a_wish_ends_the_turn(run: Callable[..., SessionReport], wish: SessionWi
 def test_no_process_is_left_however_it_was_started(run: Callable[..., SessionReport], label: str, line: str) -> None:
     assert run(line).move is SessionMove.FINISH
     assert with_variable(SESSION_LABEL, label) == ()
+
+
+@pytest.mark.skipif(shutil.which("bwrap") is None, reason="needs bubblewrap")
+@pytest.mark.parametrize(
+    ("line", "cause", "status"),
+    [
+        ("exit 3", EndCause.EXITED, 3),
+        ("kill -9 $$", EndCause.KILLED, -signal.SIGKILL),
+        ("trap 'echo asked; exit 0' TERM; (setsid sleep 71 &); sleep 72 & wait", EndCause.TIMED_OUT, None),
+    ],
+)
+def test_a_sandbox_changes_neither_the_cause_of_an_end_nor_that_all_ends(
+    tmp_path: Path, label: str, line: str, cause: EndCause, status: int | None
+) -> None:
+    environment = environment_of(os.environ, "agent:s1", label, 0, {})
+    box = ("bwrap", "--unshare-pid", "--bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--")
+    one = Turn(str(tmp_path), tmp_path / "1.log", environment, lambda: None, tuple, box)
+    session = ManagedSession("s1", "do it", "x", "c" * 40, "/", "here", timeout_seconds=1.0)
+    report = in_a_process(lambda: one.run(session, ("/bin/sh", "-c", line), is_first=True))
+    assert (report.cause, with_variable(SESSION_LABEL, label)) == (cause, ())
+    if status is None:
+        assert (tmp_path / "1.log").read_text() == "asked\n"
+    else:
+        assert report.status == status
 
 
 @linux
