@@ -6,7 +6,7 @@ from tests.docs.session_states import PAGE, renewed
 
 from commonhold.agents.headless import HEADLESS
 from commonhold.kernel.managed_session import EndCause
-from commonhold.session_host.turn import FIRST_PORT, GRACE_SECONDS, PORTS, environment_of
+from commonhold.session_host.turn import FIRST_PORT, GRACE_SECONDS, MOST_LOG_BYTES, PORTS, environment_of
 from commonhold.session_host.worktrees import INCLUDE, REFS, branch_of
 
 TEXT = PAGE.read_text(encoding="utf-8")
@@ -28,6 +28,7 @@ def test_the_names_and_numbers_are_those_of_the_code() -> None:
     assert f"`{branch_of('ID')}`" in TEXT
     assert f"`{REFS}/ID/ATTEMPT`" in TEXT
     assert f"`{INCLUDE}`" in TEXT
+    assert f"{MOST_LOG_BYTES >> 20} MiB" in TEXT
     assert {10: "ten"}[PORTS] in TEXT
     assert {10.0: "ten seconds"}[GRACE_SECONDS] in TEXT
     assert all(f"`{name}`" in TEXT for name in HEADLESS)

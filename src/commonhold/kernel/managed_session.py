@@ -75,7 +75,8 @@ class EndCause(StrEnum):
     """The cause of the end of an attempt, or of a pause; the note says more.
 
     EXITED: the agent ended by itself, with `status`. KILLED: a signal that Commonhold did not send ended it; `status`
-    is minus its number. SILENT: it printed nothing for too long. LOST: its supervisor died.
+    is minus its number. SILENT: it printed nothing for too long; LOG_FULL: it printed too much. LOST: its supervisor
+    died.
     """
 
     EXITED = "exited"
@@ -85,6 +86,7 @@ class EndCause(StrEnum):
     CHECK_FAILED = "check_failed"
     TIMED_OUT = "timed_out"
     SILENT = "silent"
+    LOG_FULL = "log_full"
     LOST = "lost"
     ASKED = "asked"
 

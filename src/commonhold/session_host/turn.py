@@ -22,6 +22,8 @@ LEFT_SECONDS: Final = 2.0
 """The same for those that an agent has left behind when it ends."""
 LOOK_SECONDS: Final = 0.05
 COLLECT_SECONDS: Final = 5.0
+MOST_LOG_BYTES: Final = 256 << 20
+"""How much the commands of an attempt may print: an agent in a loop would fill the disk."""
 SHELL: Final = "/bin/sh"
 _NO_SIGNAL: Final = 128
 
@@ -128,6 +130,8 @@ class Turn:
                 collects_at = now + COLLECT_SECONDS
             if (found := self.log.stat().st_size) != size:
                 size, grew_at = found, now
+            if size > MOST_LOG_BYTES:
+                return Stopped(EndCause.LOG_FULL, f"the attempt printed more than {MOST_LOG_BYTES >> 20} MiB")
             if now >= ends_at:
                 return Stopped(EndCause.TIMED_OUT, f"it exceeded the limit of {session.timeout_seconds:g} s")
             if now - grew_at >= session.silence_seconds:

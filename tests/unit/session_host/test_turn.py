@@ -100,6 +100,19 @@ def test_the_cause_of_an_end_is_told(
     assert words in report.note
 
 
+def test_an_agent_that_prints_without_end_is_ended(
+    run: Callable[..., SessionReport], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(turns, "MOST_LOG_BYTES", 3 << 20)
+    report = run("yes")
+    assert (report.move, report.cause, report.note) == (
+        SessionMove.FAIL,
+        EndCause.LOG_FULL,
+        "the attempt printed more than 3 MiB",
+    )
+    os.truncate(tmp_path / "1.log", 0)
+
+
 def test_an_agent_that_prints_now_and_then_is_not_silent(run: Callable[..., SessionReport]) -> None:
     line = "for i in 1 2 3 4 5 6; do echo $i; sleep 0.2; done"
     assert run(line, silence_seconds=0.9).move is SessionMove.FINISH
