@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from commonhold.config import Settings
+from commonhold.session_host.submodules import Submodule
 from commonhold.workspace.repository import Repository
 
 _FOLDER: Final = "sessions"
@@ -25,7 +26,8 @@ _DEFAULT: Final = "~/.local/state/commonhold/workspaces"
 class WorkspaceNote:
     """Where the workspace of an attempt is: its folder, and git's folder for it, before any agent could change that.
 
-    In a sandbox, `box` are the words that begin each command, and `private` is the folder of what git writes there.
+    `submodules` are those that were checked out in it. In a sandbox, `box` are the words that begin each command, and
+    `private` is the folder of what git writes there.
     """
 
     session: str
@@ -36,6 +38,7 @@ class WorkspaceNote:
     base: str
     box: tuple[str, ...] = ()
     private: str = ""
+    submodules: tuple[Submodule, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +88,8 @@ class SessionFiles:
         """Return the note about the workspace that a session has; None if it has none."""
         with suppress(OSError, ValueError, TypeError, KeyError):
             found = json.loads((self.folder / session / _NOTE).read_text())
-            return WorkspaceNote(**{**found, "box": tuple(found["box"])})
+            submodules = tuple(Submodule(*each) for each in found["submodules"])
+            return WorkspaceNote(**{**found, "box": tuple(found["box"]), "submodules": submodules})
         return None
 
     def put_note(self, note: WorkspaceNote) -> None:

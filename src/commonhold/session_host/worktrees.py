@@ -9,6 +9,7 @@ import re
 import secrets
 import shutil
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -16,19 +17,12 @@ from commonhold.kernel.errors import Code, StoreError
 from commonhold.kernel.managed_session import ManagedSession, SessionResult
 from commonhold.session_host.bubblewrap import BRANCHES
 from commonhold.session_host.session_files import SessionFiles, WorkspaceNote
+from commonhold.session_host.submodules import REFS, harvest_submodule, make_submodules, snapshot_of
 from commonhold.workspace.git.process import Git, failed
 
-REFS: Final = "refs/commonhold/sessions"
 INCLUDE: Final = ".worktreeinclude"
-_GITLINK: Final = b"160000"
 _HASH: Final = re.compile("[0-9a-f]{40}|[0-9a-f]{64}")
 _LONGEST_LINE: Final = 1_000
-_AUTHOR: Final = {
-    "GIT_AUTHOR_NAME": "Commonhold",
-    "GIT_AUTHOR_EMAIL": "commonhold@localhost",
-    "GIT_COMMITTER_NAME": "Commonhold",
-    "GIT_COMMITTER_EMAIL": "commonhold@localhost",
-}
 
 
 def branch_of(session: str) -> str:
@@ -73,6 +67,9 @@ class Worktrees:
         git_dir = os.path.realpath(path / (path / ".git").read_text().removeprefix("gitdir:").strip())
         note = WorkspaceNote(session.id, attempt, str(path), git_dir, session.teardown, session.base)
         self._files.put_note(note)
+        if (path / ".gitmodules").is_file():
+            note = replace(note, submodules=make_submodules(path, self.common_dir))
+            self._files.put_note(note)
         self._include(session.root, path)
         return note
 
@@ -103,7 +100,7 @@ class Worktrees:
             return SessionResult(tip, kept or tip), True
         index = str(self._files.of_session(note.session) / "harvest.index")
         there = {"GIT_DIR": note.git_dir, "GIT_WORK_TREE": note.path, "GIT_INDEX_FILE": index}
-        git, snapshot = Git(note.path), tip
+        git = Git(note.path)
         if note.private:
             self._import(note, tip)
             there["GIT_DIR"] = str(self.common_dir)
@@ -111,17 +108,13 @@ class Worktrees:
         else:
             with suppress(FileNotFoundError):
                 shutil.copyfile(Path(note.git_dir, "index"), index)
-        added = git.run("-c", "advice.addEmbeddedRepo=false", "add", "--all", "--ignore-errors", settings=there)
-        changes = git.ask("diff-index", "--cached", "--raw", "-z", "--no-renames", tip, settings=there)
-        complete = added.returncode == 0 and not any(
-            each.startswith(b":") and each.split(b" ")[1] == _GITLINK for each in changes.split(b"\0")
-        )
-        if changes:
-            tree = git.ask("write-tree", settings=there).decode().strip()
-            message = f"Uncommitted work of session {note.session}, attempt {note.attempt}"
-            words = ("commit-tree", "--no-gpg-sign", tree, "-p", tip, "-m", message)
-            snapshot = self._git.ask(*words, settings=_AUTHOR).decode().strip()
-        Path(index).unlink(missing_ok=True)
+        known = {each.path for each in note.submodules}
+        message = f"Uncommitted work of session {note.session}, attempt {note.attempt}"
+        snapshot, complete = snapshot_of(self._git, git, there, tip, message, known)
+        for each in note.submodules:
+            complete &= harvest_submodule(each, Path(note.path), ref, Path(index))
+        # Others have their only git folder there: a command in the workspace has fetched them.
+        complete &= not Path(note.git_dir, "modules").exists()
         self._git.ask("update-ref", ref, snapshot)
         return SessionResult(tip, snapshot), complete
 

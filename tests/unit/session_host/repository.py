@@ -21,7 +21,7 @@ class Project:
 
     def __init__(self, folder: Path) -> None:
         self.root = folder / "project"
-        self.root.mkdir()
+        self.root.mkdir(parents=True)
         git(self.root, "init", "--quiet", "--initial-branch", "main")
         git(self.root, "config", "user.name", "ann")
         git(self.root, "config", "user.email", "ann@example.com")

@@ -147,3 +147,67 @@ def test_neither_hooks_nor_a_rewritten_git_file_are_used(project: Project) -> No
     assert is_complete
     assert result.has_uncommitted
     assert not (place.parent / "hooked").exists()
+
+
+@pytest.fixture
+def with_library(project: Project, monkeypatch: pytest.MonkeyPatch) -> Project:
+    """A project with the submodule `library`, which has the submodule `deep/part`."""
+    for name, value in (("COUNT", "1"), ("KEY_0", "protocol.file.allow"), ("VALUE_0", "always")):
+        monkeypatch.setenv(f"GIT_CONFIG_{name}", value)
+    part, library = (Project(project.root.parent / name) for name in ("part", "library"))
+    git(library.root, "submodule", "--quiet", "add", str(part.root), "deep/part")
+    library.commit("part")
+    git(project.root, "submodule", "--quiet", "add", str(library.root), "library")
+    git(project.root, "submodule", "--quiet", "update", "--init", "--recursive")
+    project.commit("library")
+    for each in (part, library):  # a workspace needs neither
+        each.root.rename(f"{each.root}.away")
+    return project
+
+
+def test_submodules_are_there_without_a_remote(with_library: Project) -> None:
+    place = Path(with_library.worktrees.make(with_library.session(), 1).path)
+    assert (place / "library/a.py").is_file()
+    assert (place / "library/deep/part/a.py").is_file()
+    assert git(place, "status", "--porcelain", "--ignore-submodules=none") == ""
+    assert git(place / "library", "config", "remote.origin.url").endswith("/library/project")
+
+
+def test_work_in_submodules_is_kept_in_the_repository_of_each(with_library: Project) -> None:
+    note = with_library.worktrees.make(with_library.session(), 1)
+    library, part = Path(note.path, "library"), Path(note.path, "library/deep/part")
+    (library / "b.py").write_text("committed = 1\n")
+    git(library, "add", "b.py")
+    git(library, "-c", "user.name=a", "-c", "user.email=a@b", "commit", "--quiet", "--message", "by the agent")
+    tip = git(library, "rev-parse", "HEAD")
+    (library / "c.py").write_text("uncommitted = 1\n")
+    (part / "d.py").write_text("deep = 1\n")
+
+    result, is_complete = with_library.worktrees.harvest(note)
+    with_library.worktrees.remove(note)
+    with_library.worktrees.empty_trash()
+
+    assert is_complete
+    assert git(with_library.root, "rev-parse", f"{result.snapshot}:library") == tip
+    kept = "refs/commonhold/sessions/s1/1"
+    assert git(with_library.root / "library", "rev-parse", f"{kept}^") == tip
+    assert git(with_library.root / "library", "show", f"{kept}:c.py") == "uncommitted = 1"
+    assert git(with_library.root / "library/deep/part", "show", f"{kept}:d.py") == "deep = 1"
+
+
+def test_a_submodule_that_the_agent_has_fetched_keeps_the_workspace(with_library: Project) -> None:
+    (with_library.root / ".git/modules").rename(with_library.root.parent / "modules")
+    note = with_library.worktrees.make(with_library.session(), 1)
+    assert not [*Path(note.path, "library").iterdir()]
+    url = with_library.root.parent / "library/project.away"
+    git(Path(note.path), "-c", f"submodule.library.url={url}", "submodule", "--quiet", "update", "--init", "library")
+    Path(note.path, "library/b.py").write_text("only = 'here'\n")
+    _, is_complete = with_library.worktrees.harvest(note)
+    assert not is_complete
+
+
+def test_a_submodule_that_is_no_repository_any_more_keeps_the_workspace(with_library: Project) -> None:
+    note = with_library.worktrees.make(with_library.session(), 1)
+    Path(note.path, "library/.git").rename(Path(note.path, "library/git"))
+    _, is_complete = with_library.worktrees.harvest(note)
+    assert not is_complete
