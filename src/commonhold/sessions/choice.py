@@ -11,7 +11,7 @@ from typing import Final
 from commonhold.kernel.clock import Now
 from commonhold.kernel.managed_session import ManagedSessionRecord, SessionState
 from commonhold.sessions.commands import SessionLimits
-from commonhold.sessions.task_claims import why_blocked
+from commonhold.sessions.task_claims import blocked_by_tasks
 from commonhold.tasks.board import Board
 
 AGEING_SECONDS: Final = 600.0
@@ -41,7 +41,9 @@ def next_session(
     states = Counter(each.state for each in here)
     if states[SessionState.RUNNING] >= limits.running:
         return f"{states[SessionState.RUNNING]} sessions are running, and the limit is {limits.running}"
-    ready = [each for each in here if is_ready(each, now) and not why_blocked(each, board, now)]
+    ready = [each for each in here if is_ready(each, now)]
+    blocked = blocked_by_tasks(ready, board, now)
+    ready = [each for each in ready if each.id not in blocked]
     if states[SessionState.AWAITING_REVIEW] >= limits.awaiting_review:
         ready = [each for each in ready if each.state is SessionState.PAUSED]
         if not ready:

@@ -35,7 +35,7 @@ from commonhold.sessions.commands import (
 from commonhold.sessions.decide import unknown
 from commonhold.sessions.options import SessionOptions
 from commonhold.sessions.queue import SessionQueue, session_board, table_of
-from commonhold.sessions.task_claims import why_blocked
+from commonhold.sessions.task_claims import blocked_by_tasks
 from commonhold.tasks.turn import unknown_task
 from commonhold.workspace.place import WorktreeState
 
@@ -183,6 +183,7 @@ class ManagedSessions:
             board = session_board(reader, waiting - {""})
         leases = {each.id: each for each in board.leases.leases}
         now = self._queue.now()
+        blocked = blocked_by_tasks([each for each in records if each.session.task_id in waiting], board, now)
         views = []
         for record in records:
             lease = leases.get(record.lease_id)
@@ -193,7 +194,7 @@ class ManagedSessions:
             elif record.due is not None and not is_ready(record, now):
                 why = f"it goes on in {duration(record.due.ticks - now.ticks)}"
             elif is_ready(record, now):
-                why = why_blocked(record, board, now)
+                why = blocked.get(record.id, "")
             views.append(ManagedSessionView(record, left > 0, left, why, max(0.0, now.wall - record.since)))
         return tuple(views)
 

@@ -4,13 +4,14 @@ Each of these is part of the decision on the session, in one transaction. The cl
 needs no renewal: it lasts as long as the turn may.
 """
 
+from collections.abc import Iterable
 from typing import Final
 
 from commonhold.kernel import commands as leases
 from commonhold.kernel.clock import Now
 from commonhold.kernel.managed_session import ManagedSessionRecord, SessionMove, SessionMoved
 from commonhold.kernel.task import Move, Result, TaskMoved, TaskRecord, TaskState
-from commonhold.tasks.board import Board, why_not
+from commonhold.tasks.board import Board, Running, why_not
 from commonhold.tasks.commands import (
     REFUSAL_PATIENCE_SECONDS,
     ClaimTask,
@@ -20,21 +21,25 @@ from commonhold.tasks.commands import (
     TaskClaimed,
 )
 from commonhold.tasks.decide import claim, fail, finish, refuse
-from commonhold.tasks.offers import offers
+from commonhold.tasks.offers import can_claim
 from commonhold.tasks.turn import TaskTurn
 
 _ENDING_SECONDS: Final = 600.0
 """How much longer than its agent a turn may last: until its processes have ended and its work is kept."""
 
 
-def why_blocked(record: ManagedSessionRecord, board: Board, now: Now) -> str:
-    """Return why the task of a session keeps it from running, as a clause; empty if nothing does."""
-    session = record.session
-    if not session.task_id or any(each.record.id == session.task_id for each in offers(board, session.worker, now)):
-        return ""
-    task = board.tasks.get(session.task_id)
-    why = why_not(task, board.tasks, now) if task is not None else "it does not exist"
-    return f"the task {session.task_id} cannot be claimed: {why or 'its key is leased, or it is for others'}"
+def blocked_by_tasks(records: Iterable[ManagedSessionRecord], board: Board, now: Now) -> dict[str, str]:
+    """Return, by the ids of the sessions whose task cannot be claimed now, the reason as a clause."""
+    blocked, running = {}, Running(board, now)
+    for record in records:
+        name, worker = record.session.task_id, record.session.worker
+        task = board.tasks.get(name)
+        if not name or (task and can_claim(task, board, worker, now) and not running.is_leased(task, worker)):
+            continue
+        why = why_not(task, board.tasks, now) if task is not None else "it does not exist"
+        why = why or "it is for others, or its key is leased"
+        blocked[record.id] = f"the task {name} cannot be claimed: {why}"
+    return blocked
 
 
 def claim_task(turn: TaskTurn, record: ManagedSessionRecord, lease_id: str) -> bool:
