@@ -42,10 +42,7 @@ _NEXT: Final = {
 def listed(found: ManagedSessionAnswer) -> Iterator[str]:
     """Yield the sessions, a line each."""
     if not found.sessions:
-        yield (
-            "no session goes on: `commonhold session start TASK --with AGENT` begins one; "
-            "`commonhold session list --all` shows those that have ended"
-        )
+        yield "no session goes on: `commonhold session start` begins one, `commonhold session list --all` shows all"
     yield from map(_line, found.sessions)
 
 

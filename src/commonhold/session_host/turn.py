@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from commonhold.kernel.managed_session import EndCause, ManagedSession, SessionMove, SessionWish
+from commonhold.kernel.texts import counted
 from commonhold.machine.process_groups import SESSION_LABEL, has_ended, signal_group
 from commonhold.machine.process_tree import collect_orphans, end_descendants
 from commonhold.sessions.commands import SessionReport
@@ -74,7 +75,7 @@ class Turn:
             failed = self._step(session, f"check `{check}`", check, EndCause.CHECK_FAILED, ends_at)
             if failed:
                 return failed
-        passed = f"; {len(session.checks)} checks passed" if session.checks else ""
+        passed = f"; {counted(len(session.checks), 'check')} passed" if session.checks else ""
         return SessionReport(SessionMove.FINISH, f"the agent ended{passed}", EndCause.EXITED, 0)
 
     def _step(
