@@ -201,7 +201,7 @@ def no_file(path: str) -> InputError:
     return InputError(
         Code.FILE_NOT_FOUND,
         f"there is no file {path!r}",
-        hint="file:PATH counts from the root; to make a new file: commonhold commit --create, or an edit create_file",
+        hint="a path after file: counts from the root of the repository; commonhold commit --create makes a new file",
         fields={"path": path},
     )
 

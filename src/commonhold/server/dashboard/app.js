@@ -17,7 +17,7 @@ import * as tasks from "./tasks.js";
 const pages = { now, tasks, sessions, run, map, queue, landing, inbox, archive, file };
 const menu = {
   now: "Now", tasks: "Tasks", sessions: "Sessions", run: "Run", map: "Map",
-  queue: "Queue", landing: "Landing", inbox: "Inbox", archive: "Archive",
+  queue: "Waiting", landing: "Landing", inbox: "Inbox", archive: "Archive",
 };
 const main = document.querySelector("main");
 const nav = document.querySelector("nav");

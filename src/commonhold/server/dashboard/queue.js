@@ -1,4 +1,4 @@
-// Queue: who waits for whom, and for which keys.
+// Waiting: who waits for whom, and for which keys.
 
 import { age, empty, h, keys, short, who } from "./dom.js";
 import { graph } from "./graph.js";
@@ -7,7 +7,7 @@ import { section } from "./now.js";
 export const load = (_, overview) => ({ queue: overview.queue, agents: overview.agents.map(({ holder, holds }) => ({ holder, holds: holds.length })) });
 
 export function draw({ queue, agents }) {
-  const title = h("h1", {}, "Queue");
+  const title = h("h1", {}, "Waiting");
   if (!queue.length) return [title, empty("No agent waits in line: every lease that was asked for was granted or refused at once.")];
   const rows = queue.map((each, at) => h("div.row", {}, age(each.since, `${at + 1}. `), h("span", {}, who(each.holder), " waits for ", keys(each.keys), each.purpose && h("div.soft", {}, each.purpose)), h("span", {}, each.behind.length ? ["behind ", each.behind.map((one) => [who(one), " "])] : "next")));
   const held = new Map(agents.map((each) => [each.holder, each.holds]));

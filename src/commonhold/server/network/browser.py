@@ -69,7 +69,7 @@ def not_exchanged() -> UsageError:
     return UsageError(
         Code.TOKEN_INVALID,
         "this token is not valid, or the link was used before: it signs in one browser",
-        hint="make one: commonhold token issue --once",
+        hint="make one: commonhold token issue --scope admin --once",
     )
 
 
