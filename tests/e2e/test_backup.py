@@ -18,6 +18,11 @@ def test_a_restore_ends_the_daemon_and_all_leases(run: Call, root: Path, monkeyp
         refused = run("restore", file, "--json")
         assert (refused.status, refused.json["code"]) == (2, "USAGE")
         assert len(run("leases", "--json").json["leases"]) == 2
+        served_by = run("daemon", "status").text
+        for wrong, code in (("a.py", "STORE_CORRUPT"), ("none", "FILE_NOT_FOUND"), (".", "NOT_A_FILE")):
+            refused = run("restore", str(root / wrong), "--yes", "--json")
+            assert refused.json["code"] == code
+            assert run("daemon", "status").text == served_by, "no server ends for a file that is no backup"
         done = run("restore", file, "--yes", "--json")
         assert (done.status, done.json["backup"]) == (0, made.json["newest"])
         assert Path(done.json["kept"]).is_file()

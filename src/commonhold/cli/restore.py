@@ -38,7 +38,9 @@ def command(given: Given, path: str, *, yes: bool) -> int:
         return REFUSED
     # Loaded here: a refusal needs no store.
     from commonhold.bootstrap import restore_state  # noqa: PLC0415
+    from commonhold.stores.sqlite.backup import check_backup  # noqa: PLC0415
 
+    check_backup(path)  # before a server ends for nothing
     repository = find_repository(start_of(given))
     pid = stop(repository)
     if pid is not None:

@@ -96,6 +96,18 @@ def back_up(state_folder: str, path: str) -> Backup:
             os.unlink(beside)
 
 
+def check_backup(path: str) -> None:
+    """Raise InputError `FILE_NOT_FOUND`, `NOT_A_FILE`, StoreError `STORE_CORRUPT` for a file that is no backup."""
+    if os.path.isdir(path):
+        raise _folder(path, "a file that `commonhold backup` has written")
+    if not os.path.exists(path):
+        raise _missing(path)
+    try:
+        _checked(path)
+    except apsw.Error as fault:
+        raise translate(fault, path) from fault
+
+
 def _opened(state_folder: str) -> apsw.Connection | None:
     """Return the state, opened for reading; None if there is none that needs no repair. Raises StoreError."""
     try:
