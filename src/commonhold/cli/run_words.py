@@ -120,6 +120,8 @@ def _more(view: ItemView) -> str:
         facts.append(item.note)
     elif item.is_in_progress and item.locks and item.locks.why:
         facts.append(f"{item.locks.locking.value}: {item.locks.why}")
+        if item.refusals and item.outcome:
+            facts.append(item.outcome.why)
     if item.usage != TokenUsage():
         facts.append(_usage(item.usage))
     words = "; ".join(shown(each) for each in facts if each)
