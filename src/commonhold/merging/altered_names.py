@@ -19,9 +19,13 @@ from commonhold.merging.prose import lines_of
 Fact = tuple[bytes, str, bytes]
 """A name, a word for what is said about it, and what is said."""
 
-_FIELDS: Final = frozenset({"field_declaration", "property_signature", "public_field_definition"})
+_FIELDS: Final = frozenset(
+    {"field_declaration", "property_declaration", "property_signature", "public_field_definition"}
+)
+_NAMED_BY: Final = frozenset({"property_element", "variable_declaration"})
 _VISIBILITY: Final = re.compile(rb"^\s*(private|protected|public)\b\s*:?\s*$")
 _DERIVED: Final = re.compile(rb"\bderive\(([^)]*)\)")
+_SYMBOL: Final = re.compile(rb":(\w+)")
 _SLOT: Final = re.compile(rb"[\"'](\w+)[\"']")
 _WRAPPERS: Final = re.compile(
     r"\A(?:preproc_(?:if|el)\w*|declaration_list|namespace_definition|linkage_specification)\Z"
@@ -50,10 +54,10 @@ def altered_names(before: Element, after: Element) -> Iterator[tuple[bytes, int,
         rows = rows_with(after.source, names)
         held = {fact for node in rows.nodes(after.node) for fact in _facts_of(node, after.profile)}
         yield from ((fact[0], node.start_point.row, fact[1]) for fact, node in were if fact not in held)
-    anew = [(fact, node) for node in come.nodes(after.node) for fact in _new_facts_of(node)]
+    anew = [(fact, node) for node in come.nodes(after.node) for fact in _new_facts_of(node, after.profile)]
     if anew:
         rows = rows_with(before.source, {fact[0].lstrip(b".") for fact, _ in anew})
-        known = {fact for node in rows.nodes(before.node) for fact in _new_facts_of(node)}
+        known = {fact for node in rows.nodes(before.node) for fact in _new_facts_of(node, before.profile)}
         yield from ((fact[0], node.start_point.row, fact[1]) for fact, node in anew if fact not in known)
     yield from _hidden(before, after, gone, come)
     yield from _declared_later(before, after)
@@ -68,13 +72,13 @@ def _facts_of(node: Node, profile: Profile) -> Iterator[Fact]:
 def _field(node: Node, _profile: Profile) -> Iterator[Fact]:
     """Yield how a field is declared: its type and the words before it, not its value."""
     value = node.child_by_field_name("value") or node.child_by_field_name("default_value")
-    end = value.start_byte if value is not None else node.end_byte
-    declared = b" ".join((node.text or b"")[: end - node.start_byte].rstrip(b"=; \n\t").split())
+    text = (node.text or b"")[: value.start_byte - node.start_byte] if value is not None else node.text or b""
+    declared = b" ".join(text.partition(b"=")[0].rstrip(b"; \n\t").split())
     names = node.children_by_field_name("name") or node.children_by_field_name("declarator")
-    for name in names:
+    for name in names or [each for each in node.named_children if each.type in _NAMED_BY]:
         words = WORD.findall(_innermost(name).text or b"")
         if name.type != "function_declarator" and words:
-            yield b"." + words[-1], "changed how to declare", declared
+            yield b"." + words[0], "changed how to declare", declared
 
 
 def _innermost(declarator: Node) -> Node:
@@ -119,6 +123,24 @@ def _receiver(node: Node, _profile: Profile) -> Iterator[Fact]:
         yield of[-1], "changed the receiver of a method of", name.text or b""
 
 
+def _decorated(node: Node, profile: Profile) -> Iterator[Fact]:
+    """Yield a decorator of a definition that is not local to a function."""
+    wrapper = node.parent
+    definition = wrapper.child_by_field_name(profile.wrapped) if wrapper is not None else None
+    around = wrapper.parent if wrapper is not None else None
+    while around is not None and around.type not in profile.functions:
+        around = around.parent
+    if definition is not None and around is None:
+        is_member = wrapper is not None and wrapper.parent is not None and wrapper.parent.type == "block"
+        yield (b"." if is_member else b"") + _declared_name(definition), "changed a decorator of", node.text or b""
+
+
+def _accessors(node: Node, _profile: Profile) -> Iterator[Fact]:
+    """Yield the names that `attr_reader` and its like give in Ruby."""
+    if (node.text or b"").startswith(b"attr_"):
+        yield from ((b"." + name, "took away the accessor", b"") for name in _SYMBOL.findall(node.text or b""))
+
+
 def _assigned_function(node: Node, profile: Profile) -> Iterator[Fact]:
     """Yield how a function that is assigned to a member is called; in Python, the slots of a class."""
     left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
@@ -141,13 +163,15 @@ _BY_KIND: Final[Mapping[str, Callable[[Node, Profile], Iterator[Fact]]]] = {
     "assignment": _assigned_function,
     "assignment_expression": _assigned_function,
     "attribute_item": _derivation,
+    "call": _accessors,
+    "decorator": _decorated,
     "function_signature": _overload,
     "impl_item": _implementation,
     "method_declaration": _receiver,
 }
 
 
-def _new_facts_of(node: Node) -> Iterator[Fact]:
+def _new_facts_of(node: Node, profile: Profile) -> Iterator[Fact]:
     """Yield facts that change the meaning of a name by being there: a function that calls now choose before another."""
     if node.type == "template_declaration":
         yield _declared_name(node.named_children[-1]), "defined another", node.text or b""
@@ -156,6 +180,8 @@ def _new_facts_of(node: Node) -> Iterator[Fact]:
         if node.parent.type == "field_declaration_list" and of is not None and _declared_name(node) == of.text:
             kind = b"deleted" if b"delete" in (node.text or b"") else b"written"
             yield of.text or b"", "changed how to make", kind
+    elif node.type == "decorator":
+        yield from _decorated(node, profile)
     elif node.type == "function_item":
         around = node.parent.parent if node.parent is not None else None
         name = _declared_name(node)

@@ -20,6 +20,7 @@ from commonhold.merging.implied_calls import changed_specials, implied_anew
 from commonhold.merging.interference import Delta, deltas_of, is_function, is_offer, known_as
 from commonhold.merging.layout import Element
 from commonhold.merging.nested_functions import changed_inside
+from commonhold.merging.profile import Profile
 from commonhold.merging.record import Edit
 from commonhold.merging.verdict import Lines, Reason, Spot
 from commonhold.merging.withdrawn_names import defines, is_code, newly_written, withdrawn_names
@@ -254,8 +255,10 @@ def _methods(class_: Element) -> dict[bytes, Element]:
     return {b"." + each.name: each for each in members if each.is_definition and each.name is not None}
 
 
-def _named(effects: Effects) -> list[bytes]:
-    return [_last_name(call) for call in effects.calls]
+def _named(effects: Effects, profile: Profile) -> list[bytes]:
+    """Return the called names; in some languages a bare name may be a call as well."""
+    bare = effects.uses if profile.node_effects.bare_names_call else ()
+    return [*(_last_name(call) for call in effects.calls), *(name for name in bare if not name.startswith(b"."))]
 
 
 def _last_name(call: bytes) -> bytes:
@@ -267,10 +270,12 @@ def _last_name(call: bytes) -> bytes:
 
 def _new_calls(file: FileChange, deltas: Sequence[Delta]) -> Iterator[_Effect]:
     """Yield the names that are called, or named, more often than before."""
-    now = Counter(name for delta in deltas if not delta.is_gone for name in _named(delta.effects))
-    before = Counter(name for delta in deltas for name in _named(delta.before))
+    now = Counter(
+        name for delta in deltas if not delta.is_gone for name in _named(delta.effects, delta.element.profile)
+    )
+    before = Counter(name for delta in deltas for name in _named(delta.before, delta.element.profile))
     for delta in deltas:
-        for name in _named(delta.effects):
+        for name in _named(delta.effects, delta.element.profile):
             if now[name] > before[name]:
                 yield _Effect(name, file.path, delta.element.rows, "call")
 

@@ -109,6 +109,8 @@ def _general(node: Node, profile: Profile, into: _Gathered, skip: frozenset[str]
     binding = _NOTHING if _only_names(node) else profile.bindings.get(kind, _NOTHING)
     if kind in profile.calls:
         _called(node, profile, into)
+    elif kind == profile.decorator and node.named_children and node.named_children[0].type not in profile.calls:
+        into.calls.append(node.named_children[0].text or b"")
     elif kind in profile.method_calls:
         _method_called(node, profile.method_calls[kind], profile, into)
     inner = _Gathered() if binding.is_scope else into

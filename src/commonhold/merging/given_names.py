@@ -378,6 +378,8 @@ def _plain(node: Node) -> bytes:
             break
         node = inner
     text = b" ".join((node.text or b"").split())
+    if node.type == "simple_symbol":  # `:name =>` of Ruby is `name:`
+        return text[1:]
     return text[1:-1] if len(text) > 1 and text[:1] == text[-1:] and text[:1] in b"\"'`" else text
 
 

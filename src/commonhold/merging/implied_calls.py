@@ -60,6 +60,7 @@ _KINDS: Final = {
     **dict.fromkeys(words("foreach_statement for_each_statement enhanced_for_statement for_range_loop"), _ITERATED),
     **dict.fromkeys(words("interpolation template_substitution encapsed_string"), _TEXT),
     **dict.fromkeys(words("subscript subscript_expression element_reference index_expression"), _ITEM),
+    "class_definition": words("__init_subclass__"),
     "with_statement": words("__enter__ __exit__ __aenter__ __aexit__"),
     "unary_operator": words("__neg__ __pos__ __invert__"),
 }
@@ -86,10 +87,12 @@ _CALLS: Final = {
     "fmt.Sprint": words("String Error"),
     "fmt.Sprintf": words("String Error"),
 }
+_CALLED: Final = words("__call__ __invoke operator() invoke")
+_SET: Final = words("__setattr__ __set")
 _TESTED: Final = words("identifier attribute call subscript")
 _SPECIAL: Final = frozenset(
     name
-    for names in (*_SIGNS.values(), *_KINDS.values(), *_CALLS.values(), _TRUE)
+    for names in (*_SIGNS.values(), *_KINDS.values(), *_CALLS.values(), _TRUE, _CALLED, _SET)
     for each in names
     for name in ((each, f"__{each}__", f"__r{each}__", f"__i{each}__") if each.isalpha() else (each,))
 )
@@ -135,12 +138,19 @@ def _implied(element: Element, rows: Rows) -> Iterator[tuple[str, int]]:
             names |= frozenset(f"__{mark}{each}__" for each in names if each.isalpha() for mark in ("", "r", "i"))
         elif node.type in element.profile.calls:
             function = node.child_by_field_name(element.profile.calls[node.type])
-            names |= _CALLS.get(
+            names |= _CALLED | _CALLS.get(
                 (function.text or b"").decode(errors="replace") if function is not None else "", frozenset()
             )
+        elif node.type in {"assignment", "assignment_expression"} and _sets_a_member(node, element.profile):
+            names |= _SET
         elif any(each.type in _TESTED for each in _tests(node)):
             names |= _TRUE
         yield from ((name, node.start_point.row) for name in names)
+
+
+def _sets_a_member(node: Node, profile: Profile) -> bool:
+    left = node.child_by_field_name("left")
+    return left is not None and left.type in profile.members
 
 
 def _signs(node: Node) -> Iterator[str]:

@@ -381,8 +381,14 @@ def _gained(old: Element, new: Element) -> bool:
     kept = all(
         other is not None and one.text == other.text for one, other in zip(old.children, changes.kept, strict=True)
     )
-    optional = old.profile.optional_entries | old.profile.keyword_only_marks
-    return kept and all(each.node.type in optional for hunk in changes.hunks for each in hunk.new)
+    return kept and all(map(_may_be_left_out, (each for hunk in changes.hunks for each in hunk.new)))
+
+
+def _may_be_left_out(parameter: Element) -> bool:
+    node, profile = parameter.node, parameter.profile
+    if node.type == "keyword_parameter":  # of Ruby, which needs no default
+        return node.child_by_field_name("value") is not None
+    return node.type in profile.optional_entries | profile.keyword_only_marks
 
 
 def _whole(edit: Edit, element: Element, profile: Profile) -> Delta:

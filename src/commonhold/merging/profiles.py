@@ -182,6 +182,7 @@ _RUBY: Final = Profile(
     bindings={
         "assignment": binding("left"),
         "operator_assignment": binding("left", mutates=True),
+        "binary <<": binding("left", mutates=True),
         "class": binding("name", is_scope=True),
         "module": binding("name", is_scope=True),
         "method": binding("name", is_scope=True),
