@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tests.e2e.templates import copied
+
 from commonhold.agents.git.calls import GitCalls
 from commonhold.api.service import Service
 from commonhold.bootstrap import open_repository
@@ -142,12 +144,14 @@ def run(cwd: str, argv: Any, env: dict[str, str | None]) -> subprocess.Completed
 
 def make_checkout(root: Path, files: dict[str, str | bytes], *options: str) -> Checkout:
     """A repository with one commit of these files; without files it has no commit yet. `options` are of its making."""
-    root.mkdir()
-    run(str(root), ("init", "--quiet", "--initial-branch=main", *options), {})
-    checkout = Checkout(root)
-    for path, content in files.items():
-        checkout.put(path, content)
-    if files:
-        checkout.person("add", "--all")
-        checkout.person("commit", "--quiet", "-m", "begin")
-    return checkout
+
+    def make(made: Path) -> None:
+        run(str(made), ("init", "--quiet", "--initial-branch=main", *options), {})
+        for path, content in files.items():
+            (made / path).parent.mkdir(parents=True, exist_ok=True)
+            (made / path).write_bytes(content.encode() if isinstance(content, str) else content)
+        if files:
+            run(str(made), ("add", "--all"), {})
+            run(str(made), ("commit", "--quiet", "-m", "begin"), {})
+
+    return Checkout(copied(root, (*files.items(), *options), make))

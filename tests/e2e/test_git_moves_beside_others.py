@@ -1,9 +1,11 @@
 """A switch, a merge and their like beside others' uncommitted work: refused only where both concern the same files."""
 
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 from tests.e2e.git_sessions import Checkout, make_checkout
+from tests.e2e.templates import copied
 
 pytestmark = pytest.mark.slow
 
@@ -35,18 +37,22 @@ MOVES = (
 @pytest.fixture
 def shared(tmp_path: Path) -> Checkout:
     """Several branches that each write other files; Bob has changed b.txt and made y.txt and made/z.txt."""
-    made = make_checkout(tmp_path / "work", FILES)
-    for branch, paths in BRANCHES.items():
-        commit(made, branch, *paths)
-        patch = made.person("format-patch", "-1", "--stdout", branch).out
-        made.root.joinpath(f".git/{branch}.patch").write_text(patch)
+    made = Checkout(copied(tmp_path / "work", "branches that move", make_branches))
     made.write(BOB, {"b.txt": "bob\n", "y.txt": "y\n", "made/z.txt": "z\n"}, "round the totals")
     return made
 
 
-def commit(checkout: Checkout, branch: str, *paths: str) -> None:
+def make_branches(root: Path) -> None:
+    made = make_checkout(root, FILES)
+    with TemporaryDirectory() as folder:
+        for branch, paths in BRANCHES.items():
+            commit(made, Path(folder, "tree"), branch, *paths)
+            patch = made.person("format-patch", "-1", "--stdout", branch).out
+            made.root.joinpath(f".git/{branch}.patch").write_text(patch)
+
+
+def commit(checkout: Checkout, tree: Path, branch: str, *paths: str) -> None:
     """A person commits some files on a branch from main, as in another working tree."""
-    tree = checkout.root.parent / f"tree-{branch}"
     checkout.person("worktree", "add", "-q", "-b", branch, str(tree), "main")
     for path in paths:
         (tree / path).parent.mkdir(parents=True, exist_ok=True)
