@@ -44,6 +44,13 @@ QUICK: Final = "not slow"
 WHOLLY_SLOW: Final = re.compile(r"^pytestmark = (?:\[[^]]*)?pytest\.mark\.slow\b", re.MULTILINE)
 """What marks all tests of a file as slow."""
 
+LONGEST: Final = (
+    *("e2e/test_stress.py", "architecture/test_tools.py", "e2e/test_crash.py", "crashes/test_kill.py"),
+    *("architecture/test_wheel.py", "docs/test_readme.py", "mcp/test_conformance.py", "bench/test_contention.py"),
+    *("e2e/test_what_commands_load.py", "bench/test_semantics.py", "e2e/test_demo.py"),
+)
+"""Files with tests of half a minute."""
+
 # A test that wants a daemon says so, and ends it.
 os.environ["COMMONHOLD_DAEMON"] = "off"
 # A test that wants a type checker to be asked says so: starting one takes longer than most tests.
@@ -59,6 +66,11 @@ def pytest_collection() -> Generator[None, object, object]:
     finally:
         gc.freeze()
         gc.enable()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the tests that take longest: one that began last would keep a single worker busy after all others."""
+    items.sort(key=lambda item: not str(item.path).endswith(LONGEST))
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:

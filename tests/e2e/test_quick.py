@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.e2e.cli_driver import make_repository
+from tests.e2e.cli_driver import make_repository, process
 from tests.e2e.daemon_process import Place, Serving, serving
+from tests.patience import PATIENCE_SECONDS
 
 from commonhold.cli import quick
 from commonhold.client import glance
@@ -24,8 +25,6 @@ from commonhold.kernel.modes import Mode
 
 pytestmark = pytest.mark.slow
 HOUR = 3600.0
-BY_FULL_PROGRAM = {"COMMONHOLD_DEBUG": "1"}
-"""What only the full program heeds, and what changes nothing where nothing fails."""
 
 _AGO = re.compile(rb"(less than )?(a moment|\d+ s) ago")
 Said = tuple[int, bytes, bytes]
@@ -83,13 +82,22 @@ def daemon(tmp_path: Path) -> Iterator[Serving]:
         yield served
 
 
-def said(*words: str, **variables: str) -> Said:
+def said(*words: str) -> Said:
     """What the command says, as it is installed: through its entry point."""
     entry = "import sys; from commonhold.cli.main import run; run()"
-    environment = {**os.environ, **variables}
-    done = subprocess.run(
-        [sys.executable, "-c", entry, *words], env=environment, capture_output=True, check=False, timeout=60
+    return _heard(
+        subprocess.run(
+            [sys.executable, "-c", entry, *words], capture_output=True, check=False, timeout=PATIENCE_SECONDS
+        )
     )
+
+
+def said_in_full(*words: str) -> Said:
+    """What the full program says; the variable, which only it heeds, changes nothing where nothing fails."""
+    return _heard(process(*words, cwd=Path.cwd(), env=os.environ | {"COMMONHOLD_DEBUG": "1"}))
+
+
+def _heard(done: subprocess.CompletedProcess[bytes]) -> Said:
     return done.returncode, _AGO.sub(b"a moment ago", done.stdout), done.stderr
 
 
@@ -137,13 +145,13 @@ def make_busy(place: Place, **choices: Any) -> None:
 def test_both_ways_print_the_same(words: tuple[str, ...], busy: Serving) -> None:
     assert busy.is_served
     assert is_quick(*words)
-    assert said(*words) == said(*words, **BY_FULL_PROGRAM)
+    assert said(*words) == said_in_full(*words)
 
 
 def test_a_free_repository_looks_the_same(free: Serving) -> None:
     for words in (("leases",), ("status",)):
         assert is_quick(*words)
-        assert said(*words) == said(*words, **BY_FULL_PROGRAM)
+        assert said(*words) == said_in_full(*words)
     assert not free.log
 
 
@@ -234,7 +242,7 @@ def test_without_a_daemon_both_ways_print_the_same(
         monkeypatch.setenv("COMMONHOLD_DAEMON", daemon_is_used)
         assert is_quick(*words)
         answer = said(*words)
-        assert answer == said(*words, **BY_FULL_PROGRAM)
+        assert answer == said_in_full(*words)
         assert b"ann" in answer[1]
     assert not ended.is_served
     assert not (ended.state / "daemon.sock").exists(), "who only looks begins nothing"
@@ -255,7 +263,7 @@ def test_without_a_daemon_regions_are_printed_the_same(words: tuple[str, ...], l
     (left / "sub").mkdir()
     (left / "sub/b.py").write_bytes((left / "a.py").read_bytes())
     (left / "bad.py").write_text("def (:\n")
-    answer = said(*words, **BY_FULL_PROGRAM)  # the service keeps what it shows; only then no other does
+    answer = said_in_full(*words)  # the service keeps what it shows; only then no other does
     assert answer[0] == 0
     for _ in ("found", "kept"):
         assert is_quick(*words)
@@ -280,7 +288,7 @@ def test_without_a_daemon_leases_that_are_over_are_not_shown(left: Path) -> None
         assert eve.acquire("job:7", ttl_seconds=0.001).lease
     assert is_quick("leases")
     assert b"eve" not in said("leases")[1]
-    assert said("leases") == said("leases", **BY_FULL_PROGRAM)
+    assert said("leases") == said_in_full("leases")
 
 
 def test_without_a_daemon_and_state_the_full_program_looks(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
