@@ -198,7 +198,7 @@ def _on_session_moved(
 
 
 def _managed_session(record: ManagedSessionRecord) -> Statement:
-    found_by = record.id, record.number, int(record.is_final), record.reader.tenant, record.claimed
+    found_by = record.id, record.number, int(record.is_final), record.session.tenant, record.claimed
     return "set_managed_session", (*found_by, codec.encode(record).decode())
 
 
