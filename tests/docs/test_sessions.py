@@ -6,8 +6,9 @@ from tests.docs.session_states import PAGE, renewed
 
 from commonhold.agents.headless import HEADLESS
 from commonhold.kernel.managed_session import EndCause
+from commonhold.session_host.submodules import REFS
 from commonhold.session_host.turn import FIRST_PORT, GRACE_SECONDS, MOST_LOG_BYTES, PORTS, environment_of
-from commonhold.session_host.worktrees import INCLUDE, REFS, branch_of
+from commonhold.session_host.worktrees import INCLUDE, branch_of
 
 TEXT = PAGE.read_text(encoding="utf-8")
 

@@ -28,7 +28,8 @@ WAITING = """import time
 print("ready", flush=True)
 time.sleep(600)
 """
-KINDS = pytest.mark.parametrize("kind", [subprocess.Popen, warm.Warm])
+BOTH: tuple[type["subprocess.Popen[bytes]"], ...] = (subprocess.Popen, warm.Warm)
+KINDS = pytest.mark.parametrize("kind", BOTH)
 
 
 def script(folder: Path, text: str) -> list[str]:
@@ -38,7 +39,7 @@ def script(folder: Path, text: str) -> list[str]:
 
 def heard(kind: type[subprocess.Popen[bytes]], folder: Path, **options: Any) -> tuple[dict[str, Any], bytes, int]:
     (folder / "work").mkdir(exist_ok=True)
-    streams = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    streams: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     with kind(script(folder, TELLING), cwd=folder / "work", **streams, **options) as process:
         out, err = process.communicate("größe".encode(), timeout=60)
     return json.loads(out), err, process.returncode
@@ -48,7 +49,7 @@ def test_it_is_told_the_same_as_any_other(tmp_path: Path) -> None:
     options: dict[str, Any] = {"env": {**os.environ, "TOLD": "more"}}
     before = os.umask(0o027)
     try:
-        (plain, *rest), (ours, *others) = (heard(kind, tmp_path, **options) for kind in (subprocess.Popen, warm.Warm))
+        (plain, *rest), (ours, *others) = (heard(kind, tmp_path, **options) for kind in BOTH)
     finally:
         os.umask(before)
     assert plain.pop("chance") != ours.pop("chance")

@@ -5,8 +5,8 @@ from tests.unit.stores.postgres.asking import ask
 from tests.unit.stores.postgres.conftest import OpenTables
 
 from commonhold.kernel.commands import Heartbeat
+from commonhold.kernel.lease_ports import Once
 from commonhold.kernel.outcomes import Acknowledged
-from commonhold.kernel.ports import Once
 from commonhold.stores.postgres.registry import PostgresRegistry
 
 DAY = 86400.0

@@ -35,7 +35,7 @@ from commonhold.stores.sqlite import connect
 from commonhold.stores.sqlite.connect import APPLICATION_ID, MIGRATIONS
 from commonhold.stores.sqlite.faults import translate
 from commonhold.stores.sqlite.mirror import MirroredStore
-from commonhold.stores.sqlite.session import SQL
+from commonhold.stores.sqlite.reader import SQL
 from commonhold.stores.sqlite.statements import load
 from commonhold.stores.sqlite.store import SqliteStore
 
