@@ -105,7 +105,7 @@ def changed_specials(before: Element, after: Element) -> Iterator[tuple[bytes, i
     ):
         for node in rows.nodes(side.node):
             name = _special_name(node, side.profile)
-            if name and (node.text or b"") not in other.source:
+            if name and (node.text or b"") not in other.source and _is_of_known_class(node, other):
                 yield name.encode(), node.start_point.row
 
 
@@ -118,6 +118,15 @@ def implied_anew(before: Element, after: Element) -> Iterator[tuple[bytes, int]]
             known[name] -= 1
         else:
             yield name.encode(), row
+
+
+def _is_of_known_class(method: Node, other: Element) -> bool:
+    """Whether the class around a method, if there is one, may have objects in both versions."""
+    around = method.parent
+    while around is not None and around.type not in other.profile.classes:
+        around = around.parent
+    name = around.child_by_field_name("name") if around is not None else None
+    return name is None or (name.text or b"") in other.source
 
 
 def _special_name(node: Node, profile: Profile) -> str:
