@@ -15,7 +15,7 @@ from commonhold.leases.decision_log import log_commit, log_external_write
 
 
 class FileOperations(ServiceBase):
-    """Reads and changes regions of files, and reviews what others left unfinished."""
+    """Reads and changes regions of files, and reviews unfinished work of others."""
 
     @Operation(reads=True, over_socket=False, command="regions", tool="regions", route="GET /regions/parsed")
     def regions(self, path: str) -> terms.RegionMap:

@@ -1,4 +1,4 @@
-"""What the operations of the service share: its use cases, its session, and the check before each answer."""
+"""The part that all operations of the service share: its use cases, its session, and the check before an answer."""
 
 from __future__ import annotations
 
