@@ -26,7 +26,9 @@ from commonhold.workspace import tokens
 
 DOCS: Final = Path(__file__).parents[1] / "docs"
 PAGES: Final = {"now": (1180, 860, False), "run": (1180, 700, True)}
-ALL: Final = ("now", "tasks", "run", "map", "queue", "inbox", "archive", "file/src%2Fbilling.py")
+ALL: Final = (
+    *("now", "tasks", "sessions", "run", "map", "queue", "landing", "inbox", "archive", "file/src%2Fbilling.py"),
+)
 SIZES: Final = {"light": (1180, 860, False), "dark": (1180, 860, True), "phone": (390, 844, False)}
 _FONTS: Final = re.compile(r"\s*@font-face \{.*?\}", re.DOTALL)
 _FILES: Final = {"billing": 5, "checkout": 4, "report": 4, "mail": 3, "stock": 6}

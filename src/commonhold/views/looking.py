@@ -26,7 +26,8 @@ class Views:
         """Return the present moment."""
         tables, _ = task_storage(self._place)
         with tables.read() as reader:
-            work = Work(reader.tasks(), reader.runs(), reader.entries_in_question(()), reader.landings())
+            entries, sessions = reader.entries_in_question(()), reader.managed_sessions_in_question(())
+            work = Work(reader.tasks(), reader.runs(), entries, reader.landings(), sessions)
         return overview(self._queries.status(), work, self._newest(_EXAMINED), self._place.clock.now())
 
     def timeline(self, limit: int) -> Timeline:

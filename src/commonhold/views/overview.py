@@ -27,6 +27,7 @@ from commonhold.kernel.events import (
 )
 from commonhold.kernel.keys import FILE, canonical
 from commonhold.kernel.lease import Lease, Waiter, conflicts
+from commonhold.kernel.managed_session import ManagedSessionRecord, SessionState
 from commonhold.kernel.pictures import Status
 from commonhold.kernel.presence import Presence
 from commonhold.kernel.run import RunRecord, RunState
@@ -42,7 +43,14 @@ RECENT_SECONDS: Final = 900.0
 MOST_INCIDENTS: Final = 50
 MOST_ENTRIES: Final = 20
 Subject = Literal[
-    "partial_work", "debt", "task_proposed", "task_failed", "task_stranded", "run_failed", "commit_refused"
+    "partial_work",
+    "debt",
+    "session_review",
+    "task_proposed",
+    "task_failed",
+    "task_stranded",
+    "run_failed",
+    "commit_refused",
 ]
 
 
@@ -108,7 +116,7 @@ class AgentRow:
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """Something that only a person can decide. `id` is that of a lease, task, run or event, or the key of a debt.
+    """Something that only a person can decide. `id` is that of a lease, session, task, run or event, or a debt's key.
 
     `contents` are the hashes of texts in a refused commit.
     """
@@ -169,12 +177,13 @@ class Overview:
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """The tasks and runs of a store, the entries of its merge queue that have not ended, and the landings."""
+    """The tasks and runs of a store, its landings, and the entries and managed sessions that have not ended."""
 
     tasks: Sequence[TaskRecord] = ()
     runs: Sequence[RunRecord] = ()
     entries: Sequence[EntryRecord] = ()
     landings: Sequence[Landings] = ()
+    sessions: Sequence[ManagedSessionRecord] = ()
 
 
 def overview(status: Status, work: Work, events: Sequence[Recorded], now: Now) -> Overview:
@@ -198,7 +207,7 @@ def overview(status: Status, work: Work, events: Sequence[Recorded], now: Now) -
         events[-1].sequence if events else 0,
         agents,
         queue,
-        (*_works(status, busy), *_ended(tasks, work.runs), *_given_up(events, busy)),
+        (*_works(status, busy), *_to_review(work.sessions), *_ended(tasks, work.runs), *_given_up(events, busy)),
         tuple(islice(_incidents(events), MOST_INCIDENTS)),
         tuple(_meetings(status, events, now)),
         counts if tasks else None,
@@ -271,6 +280,14 @@ def _works(status: Status, busy: set[str]) -> Iterator[Need]:
     for debt in status.debts:
         if debt.holder not in busy:
             yield Need("debt", debt.key, debt.holder, shown_key(debt.key), debt.why, keys=(shown_key(debt.key),))
+
+
+def _to_review(sessions: Sequence[ManagedSessionRecord]) -> Iterator[Need]:
+    """Yield the managed sessions whose work waits for review."""
+    for record in sessions:
+        if record.state is SessionState.AWAITING_REVIEW:
+            why = f"{record.note}; look at its work: commonhold session review {record.id}"
+            yield Need("session_review", record.id, record.started_by, record.session.title, why, record.since)
 
 
 def _ended(tasks: Sequence[TaskRecord], runs: Sequence[RunRecord]) -> Iterator[Need]:

@@ -4,10 +4,11 @@ from dataclasses import replace
 
 from tests.unit.history.shop import Shop
 
+from commonhold.kernel.managed_session import ManagedSession, ManagedSessionRecord, SessionState
 from commonhold.kernel.run import RunMove
 from commonhold.kernel.task import Task
 from commonhold.tasks.answers import TaskAction
-from commonhold.views.overview import SILENT_SECONDS, AgentRow, AgentState, Meeting, Overview, Source
+from commonhold.views.overview import SILENT_SECONDS, AgentRow, AgentState, Meeting, Overview, Source, Work, overview
 
 NOTHING = "0" * 64
 
@@ -120,6 +121,22 @@ def test_proposed_tasks_need_a_person(shop: Shop) -> None:
     ben.change_task("t", TaskAction.ACCEPT)
     ben.change_task("u", TaskAction.DECLINE, note="no")
     assert look(shop).needs == ()
+
+
+def test_sessions_that_wait_for_review_need_a_person(shop: Shop) -> None:
+    session = ManagedSession("s1", "Round prices\nto cents", "claude", "0" * 40, "/w", "here")
+    waiting = ManagedSessionRecord(session, 1, "ann", 5.0, 6.0, SessionState.AWAITING_REVIEW, note="the agent ended")
+    running = replace(waiting, session=replace(session, id="s2"), state=SessionState.RUNNING)
+    found = overview(shop.session("person").status(), Work(sessions=(waiting, running)), (), shop.clock.now())
+    (need,) = found.needs
+    assert (need.subject, need.id, need.holder, need.title, need.since) == (
+        "session_review",
+        "s1",
+        "ann",
+        "Round prices",
+        6.0,
+    )
+    assert need.why == "the agent ended; look at its work: commonhold session review s1"
 
 
 def test_sessions_meet_where_they_hold_or_have_changed_one_file(shop: Shop) -> None:

@@ -1,11 +1,11 @@
-// Inbox: unfinished work, refused commits, proposed, failed and stranded tasks: each with what a person can do about it.
+// Inbox: unfinished work, sessions to review, refused commits, proposed, failed and stranded tasks: each with what a person can do about it.
 
 import { age, chip, counted, empty, h, key, keys, who } from "./dom.js";
 import { actions } from "./actions.js";
 import { diff } from "./diff.js";
 import { get, send, text } from "./server.js";
 
-const NAMES = { partial_work: "unfinished work", debt: "broken caller", task_proposed: "proposed task", task_failed: "failed task", task_stranded: "done, not landed", run_failed: "failed run", commit_refused: "refused edit" };
+const NAMES = { partial_work: "unfinished work", debt: "broken caller", session_review: "to review", task_proposed: "proposed task", task_failed: "failed task", task_stranded: "done, not landed", run_failed: "failed run", commit_refused: "refused edit" };
 
 export async function load(argument, overview) {
   const works = overview.needs.some((each) => each.subject === "partial_work") ? (await get("works")).items : [];
@@ -51,6 +51,7 @@ function ways(need, work) {
   };
   const close = (note) => send(`works/${encodeURIComponent(need.id)}/review`, { note });
   const change = (action) => (note) => send(`tasks/${encodeURIComponent(need.id)}/change`, { action, note });
+  const decide = (action) => (note) => send(`sessions/${encodeURIComponent(need.id)}/change`, { action, note });
   switch (need.subject) {
     case "partial_work": return [
       ["Approve: keep it", ["reviewer"], (note) => close(note || "approved as it is"), "main"],
@@ -62,6 +63,7 @@ function ways(need, work) {
       }, "danger"],
     ];
     case "debt": return [["Waive it", ["reviewer"], (note) => send("debts/waive", { keys: [need.id], note }), "main", true]];
+    case "session_review": return [["Retry it", ["reviewer"], decide("retry"), "main"], ["Discard it", ["reviewer"], decide("discard"), "danger", true]];
     case "task_proposed": return [["Accept it", ["agent"], change("accept"), "main"], ["Decline it", ["agent"], change("decline"), "danger", true]];
     case "task_failed": return [["Reopen it", ["agent"], change("reopen"), "main", true], ["Cancel it", ["agent"], change("cancel"), "danger", true]];
     case "task_stranded": return [["Return it to its author", ["agent"], change("refuse"), "main", true], ["Cancel it", ["agent"], change("cancel"), "danger", true]];
@@ -98,7 +100,7 @@ function card(need, work, context, isOpen) {
 
 export function draw({ needs, works, argument }, context) {
   const title = h("h1", {}, "Inbox");
-  if (!needs.length) return [title, empty("Nothing waits for you. Unfinished work of agents that ended, refused edits that were given up, and failed tasks appear here.")];
+  if (!needs.length) return [title, empty("Nothing waits for you. Unfinished work of agents that ended, sessions to review, refused edits that were given up, and failed tasks appear here.")];
   const chosen = [...needs].sort((a, b) => (b.id === argument) - (a.id === argument));
   return [title, h("p.soft", {}, counted(needs.length, "decision")), ...chosen.map((need, at) => h("div", {}, card(need, works.find((each) => each.lease_id === need.id), context, at === 0), h("p")))];
 }
