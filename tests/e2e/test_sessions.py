@@ -306,6 +306,8 @@ def test_commands_say_what_is_wrong(call_here: Call) -> None:
         ("start", " ", "--with", "a {prompt_file}"): (3, "its task is empty"),
         ("start", "x", "--with", "a {prompt_file}", "--timeout", "soon"): (2, "write a duration"),
         ("start", "x", "--with", "a {prompt_file}", "--base", "nowhere"): (3, "git knows no commit"),
+        ("start", "x", "--with", "a {prompt_file}", "--memory", "much"): (2, "is no size"),
+        ("start", "x", "--with", "a {prompt_file}", "--memory", "1m"): (3, "too low"),
         ("show", "s999"): (3, "there is no session"),
         ("cancel", "s999"): (2, "--note"),
     }

@@ -105,8 +105,8 @@ ERRORS: Final[Mapping[Code, Explanation]] = {
         "Push these commits, or rebase them onto the remote's: git pull --rebase REMOTE BRANCH.",
     ),
     Code.SANDBOX_FAILED: E(
-        "The sandbox of a managed session could not be made: its program is not there, or the system forbids it.",
-        "Install bubblewrap and allow user namespaces, or start the session with --sandbox none.",
+        "The sandbox or the limits of a managed session could not be made: a program is missing, or it is forbidden.",
+        "Do what the message says, or start the session without --sandbox, --memory and --cpus.",
     ),
     Code.RUN_UNKNOWN: E("There is no run of that name.", "`commonhold run list --all` shows every run."),
     Code.ENTRY_UNKNOWN: E(

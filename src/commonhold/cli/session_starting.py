@@ -1,5 +1,6 @@
 """`commonhold session start`: queue an agent on a task."""
 
+import re
 from pathlib import Path
 from typing import TypedDict, Unpack
 
@@ -33,6 +34,8 @@ class _Options(TypedDict):
     sandbox: str
     network: bool
     exposed: tuple[str, ...]
+    memory: str
+    cpus: float | None
     priority: int
     tenant: str
     timeout: str
@@ -80,6 +83,8 @@ class _Options(TypedDict):
     multiple=True,
     help="Show it this path below the home folder; with `:rw` at the end it may write there. May be repeated.",
 )
+@click.option("--memory", metavar="SIZE", default="", help="The most memory of all its processes, such as 512m or 2g.")
+@click.option("--cpus", metavar="N", type=click.FloatRange(min=0.1), help="The most processors, such as 1.5.")
 @click.option("--priority", metavar="N", type=int, default=0, show_default=True, help="A higher one goes first.")
 @click.option("--tenant", metavar="NAME", default="", help="For whom it runs: tenants take turns.")
 @click.option("--timeout", metavar="DURATION", default="1h", show_default=True, help="How long a turn may take.")
@@ -131,6 +136,8 @@ def start(given: Given, *, task: str, **options: Unpack[_Options]) -> int:
             sandbox=Sandbox(options["sandbox"]),
             network=options["network"],
             exposed=[str(Path(each).expanduser().absolute()) for each in options["exposed"]],
+            memory_bytes=_bytes(options["memory"]),
+            cpus=options["cpus"] or 0.0,
             priority=options["priority"],
             tenant=options["tenant"],
             timeout_seconds=_seconds(options["timeout"]),
@@ -151,6 +158,15 @@ def task_text(given: str) -> str:
         return read_stdin("the task").decode()
     except UnicodeDecodeError as fault:
         raise InputError(Code.TEXT_INVALID, "the task is not UTF-8", hint="convert it, then repeat the call") from fault
+
+
+def _bytes(text: str) -> int:
+    if not text:
+        return 0
+    found = re.fullmatch("([1-9][0-9]{0,8})([mg])", text.lower())
+    if not found:
+        raise UsageError(Code.USAGE, f"{text!r} is no size", hint="write a size such as 512m or 2g")
+    return int(found[1]) << {"m": 20, "g": 30}[found[2]]
 
 
 def _seconds(text: str) -> float:

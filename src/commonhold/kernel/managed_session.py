@@ -75,8 +75,8 @@ class EndCause(StrEnum):
     """The cause of the end of an attempt, or of a pause; the note says more.
 
     EXITED: the agent ended by itself, with `status`. KILLED: a signal that Commonhold did not send ended it; `status`
-    is minus its number. SILENT: it printed nothing for too long; LOG_FULL: it printed too much. LOST: its supervisor
-    died.
+    is minus its number. SILENT: it printed nothing for too long; LOG_FULL: it printed too much. OUT_OF_MEMORY: the
+    kernel killed a process of it at its limit. LOST: its supervisor died.
     """
 
     EXITED = "exited"
@@ -87,6 +87,7 @@ class EndCause(StrEnum):
     TIMED_OUT = "timed_out"
     SILENT = "silent"
     LOG_FULL = "log_full"
+    OUT_OF_MEMORY = "out_of_memory"
     LOST = "lost"
     ASKED = "asked"
 
@@ -117,6 +118,7 @@ class ManagedSession:
     session whose supervisor was lost is tried `most_attempts` times. While it runs it holds the claim of the task
     `task_id`, if it has one. In a `sandbox` its commands write to the workspace only, have no `network` unless it is
     true, and see nothing of the home folder but the `exposed` paths (with `:rw` they may write there).
+    All its processes together use at most `memory_bytes` and `cpus` processors; 0: no limit.
     """
 
     id: str
@@ -138,6 +140,8 @@ class ManagedSession:
     sandbox: Sandbox = Sandbox.NONE
     network: bool = False
     exposed: tuple[str, ...] = ()
+    memory_bytes: int = 0
+    cpus: float = 0.0
 
     @property
     def worker(self) -> str:

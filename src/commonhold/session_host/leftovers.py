@@ -15,6 +15,7 @@ from commonhold.kernel.managed_session import ManagedSessionRecord, SessionState
 from commonhold.machine.logs import Log
 from commonhold.machine.process_groups import SESSION_LABEL, has_ended, signal_group
 from commonhold.machine.process_tree import end_process, with_variable
+from commonhold.session_host.limits import remove_limits
 from commonhold.session_host.session_files import SessionFiles, WorkspaceNote
 from commonhold.session_host.turn import SHELL
 from commonhold.session_host.worktrees import Worktrees
@@ -38,6 +39,7 @@ class Leftovers:
     def clear(self, note: WorkspaceNote) -> None:
         """End all processes of a session, keep its work, and remove its workspace."""
         end_labelled(self.files.label(note.session))
+        remove_limits(self.files.group(note.session))
         self.remove(note)
 
     def remove(self, note: WorkspaceNote) -> None:

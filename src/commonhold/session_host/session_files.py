@@ -65,6 +65,10 @@ class SessionFiles:
         """Return the value by which the processes of a session are known; without a fence, the begin of all of them."""
         return f"{self.mark}:{session}:{fence}"
 
+    def group(self, session: str) -> str:
+        """Return the name of the control groups of a session."""
+        return f"{self.mark}-{session}"
+
     def of_session(self, session: str) -> Path:
         """Return the folder of a session, made if need be, which only this user can read."""
         made = self.folder / session

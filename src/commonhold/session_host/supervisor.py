@@ -28,6 +28,7 @@ from commonhold.machine.process_groups import environment_without_git
 from commonhold.machine.process_tree import become_subreaper, descendants, parent_of
 from commonhold.session_host.bubblewrap import boxed
 from commonhold.session_host.leftovers import Leftovers
+from commonhold.session_host.limits import limits_of, remove_limits
 from commonhold.session_host.session_files import SessionFiles, WorkspaceNote
 from commonhold.session_host.turn import GRACE_SECONDS, SHELL, Stopped, Turn, environment_of
 from commonhold.session_host.worktrees import Worktrees, workspace_lost
@@ -126,14 +127,18 @@ class Supervisor:
                 self.files.put_note(note)
             prompt = self.files.of_session(session.id) / "prompt.txt"
             prompt.write_text(session.task, encoding="utf-8")
+            limits = limits_of(session, self.files.group(session.id))
             words, more = agent_command(record, str(prompt), note.path, is_first=is_first)
         except CommonholdError as fault:
             return self.files.note(session.id), _not_started(f"{fault.message}; next: {fault.hint}")
         except OSError as fault:
             return self.files.note(session.id), _not_started(f"the workspace could not be made: {fault}")
         log = self.files.log(session.id, record.attempt)
-        turn = Turn(note.path, log, {**environment, **more}, wishes.asked, self._spared, note.box)
-        return note, turn.run(session, words, is_first=is_first)
+        turn = Turn(note.path, log, {**environment, **more}, wishes.asked, self._spared, note.box, limits)
+        try:
+            return note, turn.run(session, words, is_first=is_first)
+        finally:
+            remove_limits(self.files.group(session.id))
 
     def _harvested(self, note: WorkspaceNote, report: SessionReport) -> SessionReport:
         try:

@@ -15,6 +15,7 @@ from commonhold.kernel.managed_session import EndCause, ManagedSession, SessionM
 from commonhold.kernel.texts import counted
 from commonhold.machine.process_groups import SESSION_LABEL, has_ended, signal_group
 from commonhold.machine.process_tree import collect_orphans, end_descendants
+from commonhold.session_host.limits import Limits
 from commonhold.sessions.commands import SessionReport
 
 GRACE_SECONDS: Final = 10.0
@@ -56,6 +57,7 @@ class Turn:
     asked: Ask
     spared: Callable[[], Collection[int]]
     box: tuple[str, ...] = ()
+    limits: Limits = Limits()  # noqa: RUF009 - it is frozen
     now: Callable[[], float] = time.monotonic
 
     def run(self, session: ManagedSession, agent: Sequence[str], *, is_first: bool) -> SessionReport:
@@ -92,10 +94,11 @@ class Turn:
         self, words: Sequence[str], ends_at: float, session: ManagedSession
     ) -> tuple[int | None, Stopped | None]:
         """Run one command. Return its exit status (None: it could not be started), and why it was ended, if it was."""
+        kills = self.limits.kills
         with self.log.open("ab") as log:
             try:
                 process = subprocess.Popen(  # noqa: S603 - running it is the purpose of this function
-                    (*self.box, *words),
+                    (*self.limits.words, *self.box, *words),
                     cwd=self.workspace,
                     env=dict(self.environment),
                     stdin=subprocess.DEVNULL,
@@ -119,7 +122,10 @@ class Turn:
             signal_group(process.pid, signal.SIGKILL)
         status = process.wait()
         # bubblewrap reports the signal that ended its command as a shell does.
-        return _NO_SIGNAL - status if self.box and status > _NO_SIGNAL else status, stopped
+        status = _NO_SIGNAL - status if self.box and status > _NO_SIGNAL else status
+        if status and stopped is None and self.limits.kills > kills:
+            stopped = Stopped(EndCause.OUT_OF_MEMORY, f"it was out of memory: {self.limits.told}")
+        return status, stopped
 
     def _wait(self, pid: int, ends_at: float, session: ManagedSession) -> Stopped | None:
         size, grew_at = -1, self.now()

@@ -17,6 +17,7 @@ class SessionOptions(TypedDict, total=False):
     checks must pass, too, and an empty text means that of the task. In the `sandbox` BUBBLEWRAP its commands can write
     to the workspace only, reach no `network` unless that is true, and see nothing of the home folder but the `exposed`
     paths: absolute ones, which end with `:rw` where they may write.
+    All its processes together use at most `memory_bytes` and `cpus` processors, on Linux (0: no limit).
     """
 
     base: str
@@ -32,3 +33,5 @@ class SessionOptions(TypedDict, total=False):
     sandbox: Sandbox
     network: bool
     exposed: Sequence[str]
+    memory_bytes: int
+    cpus: float

@@ -43,6 +43,7 @@ MOST_TASK_CHARACTERS: Final = 100_000
 MOST_CHECKS: Final = 20
 MOST_PRIORITY: Final = 1_000
 MOST_ATTEMPTS: Final = 20
+LEAST_MEMORY_BYTES: Final = 16 << 20
 MOST_SECONDS: Final = 7 * 86_400.0
 ENGINE: Final = "commonhold:sessions"
 """The holder under which the daemon claims sessions for supervisors."""
@@ -250,6 +251,8 @@ def _checked(session: ManagedSession) -> ManagedSession:
 
 
 def _check_sandbox(session: ManagedSession) -> None:
+    if session.cpus < 0 or (session.memory_bytes and session.memory_bytes < LEAST_MEMORY_BYTES):
+        raise invalid("its limits are too low", f"give at least {LEAST_MEMORY_BYTES >> 20}m, and 0.1 processors")
     for path in session.exposed:
         check_line(path, "exposed path", MAX_TEXT_LENGTH)
         if not path.startswith("/"):

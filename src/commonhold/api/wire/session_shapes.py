@@ -44,6 +44,8 @@ def view(found: ManagedSessionView) -> Json:
         "sandbox": session.sandbox.value,
         "network": session.network,
         "exposed": list(session.exposed),
+        "memory_bytes": session.memory_bytes or None,
+        "cpus": session.cpus or None,
         "timeout_seconds": session.timeout_seconds,
         "silence_seconds": session.silence_seconds,
         "attempt": record.attempt,
