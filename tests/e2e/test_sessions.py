@@ -187,6 +187,8 @@ def test_the_work_on_a_task_is_handed_to_the_merge_queue(office: Office, call_he
     (task,) = office.hold.tasks("price").tasks
     assert (task.record.holder, task.record.result and task.record.result.commit) == (f"agent:{session}", entry.commit)
     git(office.root, "merge-base", "--is-ancestor", entry.commit, f"agent/{session}")
+    assert call_here("session", "approve", session, "--queue").status == 0
+    assert [each.record.entry.commit for each in office.hold.entries().entries] == [entry.commit]
     assert office.record(session).state is SessionState.COMPLETED
 
 

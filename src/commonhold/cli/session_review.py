@@ -100,11 +100,13 @@ def approve(
     The merge is that of `commonhold merge`: all of it or nothing, each file proven, or verified by --check. A refused
     merge changes nothing, and the session goes on waiting. Its agent's uncommitted changes are merged only if you have
     them committed, in your name, by --commit. With --queue the branch `agent/SESSION` becomes an entry of the merge
-    queue, with the session, its task and its checks; nothing is merged here.
+    queue, with the session, its task and its checks; nothing is merged here. If the queue refuses it, repeat this.
     """
     with opened(given) as place:
         (view,) = place.hold.managed_sessions(session).sessions
         record = view.record
+        if is_queued and record.state is SessionState.COMPLETED and record.commit:
+            return _enqueued(given, place, record, check, None)
         if record.state is not SessionState.AWAITING_REVIEW:
             return _recorded(given, place, record, "")
         here = git_place(given)
@@ -124,7 +126,8 @@ def approve(
 
 def _queued(given: Given, place: Place, record: ManagedSessionRecord, tip: str, check: str | None) -> int:
     """Approve a session whose branch ends with `tip`, and add that to the merge queue; a repetition adds it once."""
-    branch, session = branch_of(record.id), record.session
+    # First the approval: the queue takes the commit of a task that is done with just that one.
+    branch = branch_of(record.id)
     git = Git(place.hold.root)
     if git.line("rev-parse", "--verify", "--quiet", f"refs/heads/{branch}") != tip:
         git.ask("update-ref", "-m", f"approved {record.id}", f"refs/heads/{branch}", tip)
@@ -132,14 +135,22 @@ def _queued(given: Given, place: Place, record: ManagedSessionRecord, tip: str, 
     if approved.code:
         answer(given, approved, session_shapes.answer, session_words.answered)
         return REFUSED
+    return _enqueued(given, place, record, check, f"approve-{record.id}-{record.attempt}")
+
+
+def _enqueued(
+    given: Given, place: Place, record: ManagedSessionRecord, check: str | None, request_id: str | None
+) -> int:
+    """Add the branch of an approved session to the merge queue, also once more after the queue has refused it."""
+    session = record.session
     found = place.hold.enqueue(
-        branch,
+        branch_of(record.id),
         onto=session.branch,
         task=session.task_id,
         session=record.id,
         checks=(*session.checks, *([check] if check else [])),
         priority=session.priority,
-        request_id=f"approve-{record.id}-{record.attempt}",
+        request_id=request_id,
     )
     answer(given, found, entry_shapes.answer, lambda found: queue_words.answer(found, given))
     return REFUSED if found.code else DONE
