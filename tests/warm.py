@@ -21,6 +21,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import warnings
 from collections.abc import Mapping
 from importlib import import_module
@@ -89,12 +90,14 @@ def _may_be_warm(given: dict[str, Any]) -> bool:
     is_text = all(isinstance(word, str | os.PathLike) for word in args)
     is_program = is_text and args[0] == sys.executable and (args[1] == "-m" or str(args[1])[0] != "-")
     is_plain = not any((given["executable"], given["preexec_fn"], given["pass_fds"], os.geteuid() != os.getuid()))
-    return is_program and is_plain and _read_at_start(environment) == _read_at_start(os.environ)
+    is_measured = any(name.startswith("COVERAGE_") for name in environment)  # each process writes figures of its own
+    is_alike = _read_at_start(environment) == _read_at_start(os.environ)
+    return is_program and is_plain and is_alike and not is_measured
 
 
 def _read_at_start(environment: Mapping[str, str]) -> dict[str, str]:
-    """The variables that Python itself reads when it starts, and those of one that measures coverage."""
-    return {name: value for name, value in environment.items() if name.startswith(("PYTHON", "LANG", "LC_", "COV"))}
+    """The variables that Python itself reads when it starts."""
+    return {name: value for name, value in environment.items() if name.startswith(("PYTHON", "LANG", "LC_"))}
 
 
 class Starter:
@@ -109,14 +112,18 @@ class Starter:
             command, cwd=PROJECT, pass_fds=(theirs.fileno(),), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL
         )
         theirs.close()
+        self.owner = os.getpid()
+        self._turn = threading.Lock()
 
     def start(self, request: bytes, streams: list[int]) -> int:
         """Have a process started; return its process id."""
-        socket.send_fds(self._line, [request], streams)
-        return int(self._line.recv(64))
+        with self._turn:
+            socket.send_fds(self._line, [request], streams)
+            return int(self._line.recv(64))
 
     def end(self) -> None:
         """End the process itself."""
+        self._line.shutdown(socket.SHUT_RDWR)  # forks of the test have it open, too
         self._line.close()
         self._process.wait()
 
@@ -125,9 +132,9 @@ _started: list[Starter] = []
 
 
 def _starter() -> Starter:
-    if not _started:
+    if not _started or _started[-1].owner != os.getpid():  # a fork of the test would be no parent of what it starts
         _started.append(Starter())
-    return _started[0]
+    return _started[-1]
 
 
 def end() -> None:
