@@ -21,7 +21,7 @@ NEW = b"def total(items):\n    return 0\n"
 
 READING = ("show", "version-of", "callers", "contract", "impact", "who", "record-read", "acquire")
 IN_TESTS_OF_THEIR_OWN = {
-    *("adopt", "commit", "regions", "review waive", "task add"),
+    *("adopt", "commit", "regions", "review waive", "task add", "task propose"),
     *("archive add", "archive link", "archive list", "archive search"),
 }
 WITHOUT_CODE = {"get", "put"}  # what they name carries a value, and code carries none
@@ -129,3 +129,10 @@ def test_the_name_of_two_modules_is_refused_with_the_choices(shop: Path, run: Ca
     done = run("-C", "inside", "show", NAMED, "--json")
     assert (done.status, done.json["code"]) == (3, "REGION_AMBIGUOUS")
     assert set(done.json["fields"]["choices"]) == {TOTAL, "file:shop/prices.py#total"}
+
+
+@pytest.mark.parametrize("verb", ["add", "propose"])
+def test_a_task_names_what_it_changes_by_the_name_of_a_module(shop: Path, run: Call, verb: str) -> None:
+    assert shop.is_dir()
+    assert run("task", verb, "round it", "--id", "one", "--key", NAMED).status == 0
+    assert [each["keys"] for each in run("task", "list", "--json").json["tasks"]] == [[TOTAL]]
