@@ -225,7 +225,16 @@ NOT_RUN = ("mcp", "demo", "daemon", "serve")
 NOT_PASTED = (
     *("--follow", "--watch", "claim keep", "planner |", "token revoke"),
     *("notify test", "notify remove", "restore", "--from 100"),
-    *("task done", "task fail", "task refuse", "task cancel", "task reopen", "task unchanged"),
+    *(
+        "task accept",
+        "task decline",
+        "task done",
+        "task fail",
+        "task refuse",
+        "task cancel",
+        "task reopen",
+        "task unchanged",
+    ),
     *("run --resume", "run show", "run cancel", "--editor claude"),
     *("queue run", "queue watch", "queue show", "queue remove", "feature --task"),
     *(f"session {each} s12" for each in ("review", "show", "pause", "resume", "cancel", "discard", "retry", "diff")),
