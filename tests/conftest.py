@@ -51,10 +51,10 @@ LONGEST: Final = (
 )
 """Files with tests of half a minute."""
 
-# A test that wants a daemon says so, and ends it.
-os.environ["COMMONHOLD_DAEMON"] = "off"
-# A test that wants a type checker to be asked says so: starting one takes longer than most tests.
-os.environ["COMMONHOLD_TYPES"] = "off"
+# A test that wants a daemon says so, and ends it; so does one that wants a type checker to be asked: starting one takes
+# longer than most tests.
+OF_TESTS = {"COMMONHOLD_DAEMON": "off", "COMMONHOLD_TYPES": "off"}
+os.environ.update(OF_TESTS)
 
 
 @pytest.hookimpl(wrapper=True)
@@ -71,6 +71,17 @@ def pytest_collection() -> Generator[None, object, object]:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with the tests that take longest: one that began last would keep a single worker busy after all others."""
     items.sort(key=lambda item: not str(item.path).endswith(LONGEST))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> Generator[None, object, object]:
+    """Let no file of tests leave another environment to the next: that one's commands would start daemons, say."""
+    done = yield
+    if nextitem is None or nextitem.path != item.path:
+        found = {name: os.environ.get(name) for name in OF_TESTS}
+        os.environ.update(OF_TESTS)
+        assert found == OF_TESTS, "the tests of this file have changed the environment"
+    return done
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:

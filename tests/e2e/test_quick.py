@@ -30,15 +30,13 @@ _AGO = re.compile(rb"(less than )?(a moment|\d+ s) ago")
 Said = tuple[int, bytes, bytes]
 
 
-@contextmanager
-def asked(served: Serving) -> Iterator[Serving]:
+def go_to(served: Serving, patch: pytest.MonkeyPatch) -> Serving:
     """Be in the repository of a daemon, as one who has no name and lets daemons be asked."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(served.root)
-        patch.setenv("COMMONHOLD_DAEMON", "on")
-        patch.setenv("HOME", str(served.root.parent))
-        patch.delenv("COMMONHOLD_AGENT", raising=False)
-        yield served
+    patch.chdir(served.root)
+    patch.setenv("COMMONHOLD_DAEMON", "on")
+    patch.setenv("HOME", str(served.root.parent))
+    patch.delenv("COMMONHOLD_AGENT", raising=False)
+    return served
 
 
 @contextmanager
@@ -50,7 +48,7 @@ def begun(root: Path) -> Iterator[Serving]:
     (root / "empty.py").touch()
     (root / "bad.py").write_text("def (:\n")
     (root / "data.bin").write_bytes(b"\0\xff\1")
-    with serving(root) as served, asked(served):
+    with serving(root) as served:
         yield served
 
 
@@ -59,27 +57,26 @@ def looked_at(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Se
     """Daemons that are only looked at, so that all tests share them: of a free repository, and of a busy one."""
     folder = tmp_path_factory.mktemp("quick")
     with begun(folder / "free/work") as free, begun(folder / "busy/work") as busy:
-        make_busy(busy)
+        with pytest.MonkeyPatch.context() as patch:
+            make_busy(go_to(busy, patch))
         yield {"free": free, "busy": busy}
 
 
 @pytest.fixture
-def free(looked_at: dict[str, Serving]) -> Iterator[Serving]:
-    with asked(looked_at["free"]) as served:
-        yield served
+def free(looked_at: dict[str, Serving], monkeypatch: pytest.MonkeyPatch) -> Serving:
+    return go_to(looked_at["free"], monkeypatch)
 
 
 @pytest.fixture
-def busy(looked_at: dict[str, Serving]) -> Iterator[Serving]:
-    with asked(looked_at["busy"]) as served:
-        yield served
+def busy(looked_at: dict[str, Serving], monkeypatch: pytest.MonkeyPatch) -> Serving:
+    return go_to(looked_at["busy"], monkeypatch)
 
 
 @pytest.fixture
-def daemon(tmp_path: Path) -> Iterator[Serving]:
+def daemon(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Serving]:
     """One that a test may do something to."""
     with begun(tmp_path / "work") as served:
-        yield served
+        yield go_to(served, monkeypatch)
 
 
 def said(*words: str) -> Said:
@@ -218,8 +215,8 @@ def left(root: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture(scope="module")
 def ended(tmp_path_factory: pytest.TempPathFactory) -> Serving:
     """One that a daemon has served, and serves no more."""
-    with begun(tmp_path_factory.mktemp("ended") / "work") as served:
-        make_busy(served)
+    with begun(tmp_path_factory.mktemp("ended") / "work") as served, pytest.MonkeyPatch.context() as patch:
+        make_busy(go_to(served, patch))
     (served.root / "pyproject.toml").write_text('[project]\nname = "x"\n')
     return served
 
@@ -238,12 +235,12 @@ def ended(tmp_path_factory: pytest.TempPathFactory) -> Serving:
 def test_without_a_daemon_both_ways_print_the_same(
     words: tuple[str, ...], daemon_is_used: str, ended: Serving, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with asked(ended):
-        monkeypatch.setenv("COMMONHOLD_DAEMON", daemon_is_used)
-        assert is_quick(*words)
-        answer = said(*words)
-        assert answer == said_in_full(*words)
-        assert b"ann" in answer[1]
+    go_to(ended, monkeypatch)
+    monkeypatch.setenv("COMMONHOLD_DAEMON", daemon_is_used)
+    assert is_quick(*words)
+    answer = said(*words)
+    assert answer == said_in_full(*words)
+    assert b"ann" in answer[1]
     assert not ended.is_served
     assert not (ended.state / "daemon.sock").exists(), "who only looks begins nothing"
 
