@@ -47,10 +47,14 @@ class Author:
 def test_agents_that_race_lose_nothing(tmp_path: Path, seed: int) -> None:
     make(tmp_path, shared=SHARED)
     middleware = CommonholdMiddleware(str(tmp_path))
+    # Made before the threads begin: LangChain hides warnings meanwhile, which threads would undo for one another.
+    models = {name: Model(says=Author(name, seed).says) for name in "abc"}
+    agents: dict[str, Any] = {
+        name: create_agent(model, tools_in(tmp_path), middleware=[middleware]) for name, model in models.items()
+    }
 
     def work(name: str) -> list[ToolMessage]:
-        model = Model(says=Author(name, seed).says)
-        agent: Any = create_agent(model, tools_in(tmp_path), middleware=[middleware])
+        agent = agents[name]
         return told(agent.invoke(asked("mark"), {**within(name), "recursion_limit": 500}))
 
     with ThreadPoolExecutor(3) as pool:
