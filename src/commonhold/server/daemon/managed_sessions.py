@@ -40,6 +40,7 @@ class SessionEngine:
         self._looks_at = 0.0
         self._sweeps_at = 0.0
         self._seen_event = -1
+        self._fault = ""
 
     @property
     def has_work(self) -> bool:
@@ -60,8 +61,12 @@ class SessionEngine:
                 if settings.store:
                     self._looks_at = now + SHARED_LOOK_SECONDS
                 self._claim(settings, now)
+                self._fault = ""
             except (CommonholdError, OSError) as fault:  # a full disk, say: the next look tries again
-                _log.warning("sessions wait", why=str(fault))
+                # Where no session waits or runs, the fault concerns others alone, who are told.
+                is_news = self._has_work and str(fault) != self._fault
+                self._fault = str(fault)
+                (_log.warning if is_news else _log.debug)("sessions wait", why=str(fault))
 
     def _claim(self, settings: Settings, now: float) -> None:
         queue = self._service().session_queue

@@ -1,0 +1,31 @@
+"""The daemon's look at managed sessions: what keeps them waiting is logged once, where any session could wait."""
+
+import logging
+from pathlib import Path
+
+import pytest
+from tests.unit.conftest import Git
+
+from commonhold.api.service import Service
+from commonhold.kernel.errors import Code, StoreError
+from commonhold.server.daemon.managed_sessions import LOOK_SECONDS, SessionEngine
+from commonhold.workspace.repository import find_repository
+
+
+def test_what_keeps_sessions_waiting_is_logged_once(git: Git, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    git("init")
+    why = "the disk is full"
+
+    def service() -> Service:
+        raise StoreError(Code.DISK_FULL, why, hint="free some space")
+
+    engine = SessionEngine(find_repository(str(tmp_path)), service)
+    with caplog.at_level(logging.DEBUG):
+        for number in range(3):
+            engine.look(number * 2 * LOOK_SECONDS + 1, number)
+        why = "the disk is gone"
+        engine.look(9.0, 3)
+        (tmp_path / "commonhold.toml").write_text("[", encoding="utf-8")
+        engine.look(10.0, 4)
+    levels = [each.levelno for each in caplog.records]
+    assert levels == [logging.WARNING, logging.DEBUG, logging.DEBUG, logging.WARNING, logging.WARNING]
