@@ -10,6 +10,7 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, replace
 from itertools import combinations
 from pathlib import Path
@@ -30,20 +31,19 @@ pytestmark = pytest.mark.slow
 Choices = dict[str, Any]
 
 
-@pytest.fixture
-def root(tmp_path: Path) -> Iterator[Path]:
-    made = tmp_path / "repository"
+@contextmanager
+def repository(made: Path) -> Iterator[str]:
     subprocess.run(["git", "init", "--quiet", str(made)], check=True)
-    yield made
+    yield str(made)
     Repository(made).end()
 
 
 @pytest.fixture(params=["direct", "daemon", "postgresql", "redis"])
 def choices(request: pytest.FixtureRequest) -> Choices:
     if request.param == "postgresql":
-        return {"store": request.getfixturevalue("database").url, "namespace": "history"}
+        return {"store": request.getfixturevalue("database").url}
     if request.param == "redis":
-        return {"store": request.getfixturevalue("redis_server").url, "namespace": "history"}
+        return {"store": request.getfixturevalue("redis_server").url}
     return {"daemon": request.param == "daemon"}
 
 
@@ -76,30 +76,34 @@ def _places(hold: commonhold.Commonhold, ticket: str) -> Iterator[Place]:
         yield Place(waiter.holder, waiter.keys, waiter.number, fence)
 
 
-def test_every_promise_is_kept(root: Path, tmp_path: Path, choices: Choices) -> None:
-    notes = tmp_path / "notes"
-    notes.mkdir()
+def test_every_promise_is_kept(tmp_path: Path, choices: Choices) -> None:
+    """A run counts if much happened in it, which is up to the machine: one of four does."""
     workers, seconds, rounds = (8, 3.0, 25) if is_stress() else (5, 1.5, 12)
-    order = Order(str(root), choices, str(notes), workers, 2, seconds, rounds, ttl_seconds=0.5, seed=1)
-    run(order)
-    history = read(notes)
-    places = places_in_line(order, history)
-    assert broken(history, places, killed=["w0", "w1"], slack=0.02) == []
-    counted = Counter(f"{each.what} {each.answer.get('outcome', '(no answer)')}" for each in history)
-    assert counted["acquire granted"] > 20, counted
-    for seen in ("put stored", "put refused", "renew renewed", "release released"):
-        assert counted[seen], counted
-    assert any(place.fence is not None for place in places)
+    missed = []
+    for seed in range(1, 5):
+        notes = tmp_path / f"notes-{seed}"
+        notes.mkdir()
+        own = {**choices, "namespace": f"history-{seed}"} if "store" in choices else choices
+        with repository(tmp_path / f"repository-{seed}") as root:
+            order = Order(root, own, str(notes), workers, 2, seconds, rounds, ttl_seconds=0.5, seed=seed)
+            run(order)
+            history = read(notes)
+            places = places_in_line(order, history)
+        assert broken(history, places, killed=["w0", "w1"], slack=0.02) == []
+        counted = Counter(f"{each.what} {each.answer.get('outcome', '(no answer)')}" for each in history)
+        did_all = all(counted[seen] for seen in ("put stored", "put refused", "renew renewed", "release released"))
+        if did_all and counted["acquire granted"] > 20 and any(place.fence is not None for place in places):
+            return
+        missed.append(counted)
+    pytest.fail(f"too little happened: {missed}")
 
 
-def test_what_the_rules_see_in_a_run_that_was_tampered_with(root: Path, tmp_path: Path) -> None:
+def test_what_the_rules_see_in_a_run_that_was_tampered_with(tmp_path: Path) -> None:
     """The checker is not blind to real histories: one grant that is moved or told twice, and it says so."""
     notes = tmp_path / "notes"
     notes.mkdir()
-    order = Order(
-        str(root), {"daemon": False}, str(notes), workers=3, killed=0, seconds=0.5, rounds=20, ttl_seconds=1.0, seed=2
-    )
-    run(order)
+    with repository(tmp_path / "repository") as root:
+        run(Order(root, {"daemon": False}, str(notes), 3, 0, seconds=0.5, rounds=20, ttl_seconds=1.0, seed=2))
     history = read(notes)
     assert broken(history) == []
     first, second = _one_after_the_other(history)
