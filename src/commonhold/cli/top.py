@@ -45,7 +45,7 @@ def command(given: Given, *, once: bool) -> None:
 
 
 def _changed(look: Callable[[], Overview]) -> Callable[[], Overview]:
-    """Return a look that gives the last result again while only time has passed."""
+    """Return the same function, which repeats its last result while only time has passed."""
     last: Overview | None = None
 
     def changed() -> Overview:

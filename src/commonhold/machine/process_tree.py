@@ -40,7 +40,7 @@ def descendants(pid: int) -> tuple[int, ...]:
 
 def parent_of(pid: int) -> int:
     """Return the parent of a process; 0 if it has ended."""
-    return next((parent for each, parent, _ in _processes() if each == pid), 0)
+    return next((parent for _, parent, _ in _process(str(pid))), 0)
 
 
 def with_variable(name: str, prefix: str) -> tuple[int, ...]:
@@ -98,7 +98,12 @@ def _processes() -> Iterator[tuple[int, int, str]]:
     with suppress(OSError):
         for name in os.listdir(_PROC):
             if name.isdigit():
-                with suppress(OSError):
-                    # The name of the program stands in parentheses, and may hold anything.
-                    state, parent, *_ = (_PROC / name / "stat").read_text(errors="replace").rpartition(") ")[2].split()
-                    yield int(name), int(parent), state
+                yield from _process(name)
+
+
+def _process(name: str) -> Iterator[tuple[int, int, str]]:
+    """Yield the same of the process with this number, unless it is gone."""
+    with suppress(OSError):
+        # The name of the program stands in parentheses, and may hold anything.
+        state, parent, *_ = (_PROC / name / "stat").read_text(errors="replace").rpartition(") ")[2].split()
+        yield int(name), int(parent), state

@@ -24,7 +24,7 @@ _Span = tuple[int, int]
 
 
 def is_own(name: bytes, function: Element) -> bool:
-    """Whether a function declares a variable wherever it mentions it. What cannot be told is not its own."""
+    """Whether a function declares a variable wherever it mentions it. A doubtful variable counts as not its own."""
     profile = function.profile
     if is_shared(name, profile):
         return False
@@ -42,7 +42,7 @@ def is_own(name: bytes, function: Element) -> bool:
 
 
 def _named(name: bytes, function: Node, profile: Profile) -> Iterator[Node]:
-    """Yield the nodes that name a variable so: not a member, nor the function itself."""
+    """Yield the nodes in which a name stands for a variable, not for a member or the function itself."""
     found = re.compile(rb"(?<![\w$@])" + re.escape(name) + rb"(?!\w)")
     text, start = function.text or b"", function.start_byte
     for match in found.finditer(text):
@@ -54,7 +54,7 @@ def _named(name: bytes, function: Node, profile: Profile) -> Iterator[Node]:
 
 
 def _is_label(node: Node, around: Node, profile: Profile) -> bool:
-    """Whether an identifier names a member of an object, which is no variable."""
+    """Whether an identifier names a member of an object instead of a variable."""
     kind = around.type
     if kind in profile.members:
         return part(around, profile.members[kind][1]) == node

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from commonhold.config import Settings
+from commonhold.machine.file_replacement import replace_file
 from commonhold.session_host.submodules import Submodule
 from commonhold.workspace.repository import Repository
 
@@ -97,11 +98,9 @@ class SessionFiles:
         return None
 
     def put_note(self, note: WorkspaceNote) -> None:
-        """Keep the note, in one step."""
-        place = self.of_session(note.session) / _NOTE
-        fresh = place.with_suffix(".new")
-        fresh.write_text(json.dumps({name: getattr(note, name) for name in WorkspaceNote.__slots__}))
-        fresh.replace(place)
+        """Keep the note, in one step. Raises StoreError."""
+        told = json.dumps({name: getattr(note, name) for name in WorkspaceNote.__slots__})
+        replace_file(str(self.of_session(note.session) / _NOTE), told.encode())
 
     def drop_note(self, session: str) -> None:
         """Delete the note: the workspace is gone."""

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final
 
 from commonhold.kernel.answers import Next
@@ -11,7 +11,7 @@ from commonhold.kernel.managed_session import ManagedSession, ManagedSessionReco
 from commonhold.kernel.ports import Ids, Revisions
 from commonhold.kernel.task import Task
 from commonhold.kernel.texts import MAX_HOLDER_LENGTH, MAX_TEXT_LENGTH, check_line, duration
-from commonhold.leases.idempotency import once
+from commonhold.leases.idempotency import IdentifiedRequest, once
 from commonhold.leases.registry import task_storage
 from commonhold.leases.requests import check_reason
 from commonhold.sessions.answers import ManagedSessionAnswer, ManagedSessionView
@@ -49,15 +49,6 @@ ENGINE: Final = "commonhold:sessions"
 """The holder under which the daemon claims sessions for supervisors."""
 _CONTROL: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 _EXPLAINED: Final = (SessionAction.CANCEL, SessionAction.DISCARD)
-
-
-@dataclass(frozen=True, slots=True)
-class _Request:
-    """A request with an id to repeat it by; `content` is the command without anything random in it."""
-
-    holder: str
-    request_id: str | None
-    content: object
 
 
 class ManagedSessions:
@@ -200,7 +191,7 @@ class ManagedSessions:
         return tuple(views)
 
     def _run(self, command: SessionCommand, request_id: str | None, content: object) -> SessionOutcome:
-        return self._queue.execute(command, once(_Request(command.holder, request_id, content)))
+        return self._queue.execute(command, once(IdentifiedRequest(command.holder, request_id, content)))
 
     def _answer(self, outcome: SessionOutcome, word: str = "changed") -> ManagedSessionAnswer:
         match outcome:

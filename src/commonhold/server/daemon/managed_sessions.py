@@ -48,9 +48,10 @@ class SessionEngine:
         return self._has_work
 
     def look(self, now: float, newest_event: int) -> None:
-        """Note lost supervisors, and start those for which there is room. Without any session this is one comparison.
+        """Note lost supervisors, and start those for which there is room.
 
-        `now` is on the monotonic clock, `newest_event` the sequence of the last event in the store.
+        Without sessions and new events this is one comparison. `now` is on the monotonic clock, `newest_event` the
+        sequence of the last event in the store.
         """
         if now < self._looks_at or not (self._has_work or newest_event != self._seen_event):
             return
