@@ -1,6 +1,7 @@
 """What every test shares: how hard Hypothesis looks, which tests are slow, and that no test leaves a process behind."""
 
 import gc
+import logging
 import os
 import re
 import sys
@@ -75,8 +76,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> Generator[None, object, object]:
-    """Let no file of tests leave another environment to the next: that one's commands would start daemons, say."""
+    """Reset logging after each test, and fail a file that changes the environment: the next would start daemons."""
     done = yield
+    ours = logging.getLogger("commonhold")
+    ours.setLevel(logging.NOTSET)
+    ours.handlers[:] = [each for each in ours.handlers if isinstance(each, logging.NullHandler)]
     if nextitem is None or nextitem.path != item.path:
         found = {name: os.environ.get(name) for name in OF_TESTS}
         os.environ.update(OF_TESTS)

@@ -20,7 +20,7 @@ def test_what_keeps_sessions_waiting_is_logged_once(git: Git, tmp_path: Path, ca
         raise StoreError(Code.DISK_FULL, why, hint="free some space")
 
     engine = SessionEngine(find_repository(str(tmp_path)), service)
-    with caplog.at_level(logging.DEBUG):
+    with caplog.at_level(logging.DEBUG, "commonhold"):
         for number in range(3):
             engine.look(number * 2 * LOOK_SECONDS + 1, number)
         why = "the disk is gone"
