@@ -42,7 +42,7 @@ _NEXT: Final = {
 def listed(found: ManagedSessionAnswer) -> Iterator[str]:
     """Yield the sessions, a line each."""
     if not found.sessions:
-        yield "no session goes on: `commonhold session start` begins one, `commonhold session list --all` shows all"
+        yield "no session is open: `commonhold session start` begins one, `commonhold session list --all` shows all"
     yield from map(_line, found.sessions)
 
 
