@@ -85,7 +85,9 @@ def details(view: ManagedSessionView) -> Iterator[str]:
     """Yield a session: its state and where that is known from, its work, and its attempts."""
     record, session = view.record, view.record.session
     why = f" ({shown(record.note)})" if record.note else ""
-    yield f"{shown(record.id)} is {_state(view)} for {duration(view.age_seconds)}{why}{quoted(session.title)}"
+    age = duration(view.age_seconds)
+    since = f"{age} ago" if record.is_final else f"for {age}"
+    yield f"{shown(record.id)}: {_state(view)} {since}{why}{quoted(session.title)}"
     if record.state is SessionState.RUNNING:
         yield (
             f"  its supervisor renewed its lease, which ends in {duration(view.lease_seconds)}"
