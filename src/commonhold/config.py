@@ -67,6 +67,17 @@ class Shell(StrEnum):
     OFF = "off"
 
 
+class OverlayUse(StrEnum):
+    """The choice between an overlay and a plain git worktree for the workspace of a managed session.
+
+    AUTO: an overlay if the repository is large and the machine can mount one. ALWAYS: a session fails without one.
+    """
+
+    AUTO = "auto"
+    ALWAYS = "always"
+    NEVER = "never"
+
+
 class WhenDown(StrEnum):
     """The treatment of an agent's actions while no daemon can judge them."""
 
@@ -98,7 +109,7 @@ class Settings:
     is offered the next one when its turn ends. `capabilities`: the words for what sessions can do, by pattern of their
     names. `log`: the level of the daemon's log. `max_sessions`: how many managed sessions run at once; `max_reviews`:
     how many may await review before no more are begun; `workspaces`: the folder of their workspaces, which a user
-    chooses (COMMONHOLD_WORKSPACES), no repository does.
+    chooses (COMMONHOLD_WORKSPACES), no repository does. `overlays`: whether workspaces are overlay mounts.
     """
 
     ttl_seconds: float = DEFAULT_TTL_SECONDS
@@ -128,6 +139,7 @@ class Settings:
     max_sessions: int = 4
     max_reviews: int = 20
     workspaces: str = ""
+    overlays: str = OverlayUse.AUTO.value
 
     def options(self, host: str = "") -> Options:
         """Return the part that the use cases need, on the machine named `host`."""
@@ -190,7 +202,7 @@ def _named_in(path: Path) -> Iterator[str]:
 def _from_environment() -> dict[str, object]:
     """Return the settings in variables, named COMMONHOLD_STORE, COMMONHOLD_DAEMON and so on."""
     chosen: dict[str, object] = {}
-    for name in ("store", "namespace", "durability", "types", "tests", "log", "workspaces"):
+    for name in ("store", "namespace", "durability", "types", "tests", "log", "workspaces", "overlays"):
         if text := os.environ.get(f"COMMONHOLD_{name.upper()}"):
             chosen[name] = text
     if word := os.environ.get("COMMONHOLD_DAEMON"):
@@ -377,6 +389,7 @@ _CHECKS: Final[dict[str, Callable[[Path, str, object], object]]] = {
     "release": partial(_check_word, words=Release),
     "offer_tasks": _check_choice,
     "workspaces": _check_text,
+    "overlays": partial(_check_word, words=OverlayUse),
     "capabilities": _check_capabilities,
     "log": partial(_check_word, words=LogLevel),
 }

@@ -15,12 +15,14 @@ import pytest
 from tests.e2e.cli_driver import Call, call, git, make_repository, process
 from tests.e2e.daemon_process import Serving, place, serving
 from tests.patience import until
+from tests.unit.session_host.repository import mounted_below
 
 import commonhold
 from commonhold import EndCause, ManagedSessionRecord, Sandbox, SessionAction, SessionState, Task
 from commonhold.config import Settings
 from commonhold.machine.process_groups import SESSION_LABEL
 from commonhold.machine.process_tree import parent_of, with_variable
+from commonhold.session_host.overlays import Overlays
 from commonhold.session_host.session_files import SessionFiles
 from commonhold.workspace.repository import find_repository
 
@@ -296,6 +298,27 @@ def test_the_workspace_of_a_session_that_ended_otherwise_is_swept(office: Office
     assert re.search(rf"^ +{session} +failed .*\({re.escape(record.note)}\)$", listed, re.MULTILINE), listed
     office.until_clear(session)
     git(office.root, "cat-file", "-e", f"refs/commonhold/sessions/{session}/1:b.py")
+
+
+def test_an_overlay_is_unmounted_and_its_work_kept_when_its_supervisor_is_killed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not Overlays(tmp_path, "").is_possible():
+        pytest.skip("no overlay can be mounted here")
+    monkeypatch.setenv("COMMONHOLD_OVERLAYS", "always")
+    with opened(tmp_path) as office:
+        line = f"mkdir new; git mv a.py new/; git commit -qm moved; {COMMONHOLD} acquire new/a.py#one; echo status $?"
+        session = office.start(f"{line}; echo 'x = 1' > b.py; echo begun; {{go}}", most_attempts=1)
+        office.until_printed(session, "status 0\nbegun")
+        (workspace,) = office.workspaces(session)
+        assert mounted_below(tmp_path) == [str(workspace)]
+        office.kill_supervisor(session)
+        office.until(session, SessionState.FAILED)
+        office.until_clear(session)
+        assert mounted_below(tmp_path) == []
+        kept = f"refs/commonhold/sessions/{session}/1"
+        git(office.root, "cat-file", "-e", f"{kept}:b.py")
+        git(office.root, "cat-file", "-e", f"agent/{session}:new/a.py")
 
 
 def test_commands_say_what_is_wrong(call_here: Call) -> None:

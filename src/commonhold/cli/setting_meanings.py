@@ -47,6 +47,8 @@ MEANINGS: Final = {
     "max_reviews": "How many managed sessions may await review before no more are begun.",
     "workspaces": "The folder of the workspaces of managed sessions; empty: `~/.local/state/commonhold/workspaces`. A "
     "user chooses it, by `COMMONHOLD_WORKSPACES`; no repository does.",
+    "overlays": "Whether the workspaces of managed sessions are overlay mounts: `auto`, if the repository has "
+    "thousands of files and the machine can mount them; `always`, or a session fails; or `never`.",
     "capabilities": "A table of the words for what sessions can do, by pattern of their names, as "
     '`"claude:*" = ["review"]`. A task that requires such words is given only to sessions that have all of them.',
     "log": "The least severe records in the daemon's log: `debug`, `info`, `warning` or `error`. The daemon reads it "

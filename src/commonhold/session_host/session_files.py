@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from commonhold.config import Settings
+from commonhold.config import OverlayUse, Settings
 from commonhold.machine.file_replacement import replace_file
 from commonhold.session_host.submodules import Submodule
 from commonhold.workspace.repository import Repository
@@ -28,7 +28,7 @@ class WorkspaceNote:
     """Where the workspace of an attempt is: its folder, and git's folder for it, before any agent could change that.
 
     `submodules` are those that were checked out in it. In a sandbox, `box` are the words that begin each command, and
-    `private` is the folder of what git writes there.
+    `private` is the folder of what git writes there. `below` is the name of the base if it is an overlay.
     """
 
     session: str
@@ -40,6 +40,7 @@ class WorkspaceNote:
     box: tuple[str, ...] = ()
     private: str = ""
     submodules: tuple[Submodule, ...] = ()
+    below: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +54,7 @@ class SessionFiles:
     folder: Path
     workspaces: Path
     mark: str
+    overlays: OverlayUse = OverlayUse.AUTO
 
     @classmethod
     def of(cls, repository: Repository, settings: Settings) -> "SessionFiles":
@@ -60,7 +62,8 @@ class SessionFiles:
         name = Path(repository.root).name
         mark = hashlib.sha256(repository.state_folder.encode("utf-8", "surrogateescape")).hexdigest()[:10]
         above = Path(settings.workspaces or _DEFAULT).expanduser()
-        return cls(Path(repository.state_folder, _FOLDER), above / f"{name}-{mark}", mark)
+        overlays = OverlayUse(settings.overlays)
+        return cls(Path(repository.state_folder, _FOLDER), above / f"{name}-{mark}", mark, overlays)
 
     def label(self, session: str, fence: int | str = "") -> str:
         """Return the value by which the processes of a session are known; without a fence, the begin of all of them."""

@@ -118,7 +118,7 @@ class Supervisor:
             if is_first and note is not None:
                 Leftovers(self.worktrees, self.files, environment).clear(note)
                 note = None
-            if note is None and not is_first:
+            if not is_first and (note is None or not self.worktrees.is_there(note)):
                 raise workspace_lost(str(self.files.workspace(session.id, record.attempt)))
             if note is None:
                 note = self.worktrees.make(session, record.attempt)

@@ -1,5 +1,8 @@
 """Workspaces of managed sessions as git worktrees: made, harvested, and removed without losing work.
 
+In a large repository their files are an overlay above a shared checkout, if the machine can mount one; all else is the
+same: the branch, git's folder for the worktree, the harvest.
+
 Git runs here without the hooks and monitors of the repository, and finds the folder of the worktree by a note made
 before the agent began: an agent can rewrite `.git` in its workspace.
 """
@@ -8,14 +11,19 @@ import os
 import re
 import secrets
 import shutil
+import time
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
 from typing import Final
 
+from commonhold.config import OverlayUse
 from commonhold.kernel.errors import Code, StoreError
 from commonhold.kernel.managed_session import ManagedSession, SessionResult
 from commonhold.session_host.bubblewrap import BRANCHES
+from commonhold.session_host.overlays import Overlays, this_boot
 from commonhold.session_host.session_files import SessionFiles, WorkspaceNote
 from commonhold.session_host.submodules import REFS, harvest_submodule, make_submodules, snapshot_of
 from commonhold.workspace.git.process import Git, failed
@@ -23,6 +31,8 @@ from commonhold.workspace.git.process import Git, failed
 INCLUDE: Final = ".worktreeinclude"
 _HASH: Final = re.compile("[0-9a-f]{40}|[0-9a-f]{64}")
 _LONGEST_LINE: Final = 1_000
+_LARGE_INDEX_BYTES: Final = 256 << 10
+"""The size of git's index from which on an overlay is worth its base: some three thousand files."""
 
 
 def branch_of(session: str) -> str:
@@ -37,8 +47,9 @@ class Worktrees:
         """Keep them at the places that `files` names."""
         self._git = git
         self._files = files
+        self._overlays = Overlays(files.workspaces / ".overlays", this_boot())
 
-    @property
+    @cached_property
     def common_dir(self) -> Path:
         """The git folder that all worktrees share."""
         found = self._git.ask("rev-parse", "--path-format=absolute", "--git-common-dir")
@@ -48,30 +59,88 @@ class Worktrees:
         """Make the workspace of an attempt: a worktree at the base, with the ignored files that the project lists.
 
         The branch of an earlier attempt begins anew; its former commits are kept under refs/commonhold/sessions/ID.
-        Raises StoreError `GIT_FAILED`, OSError.
+        Raises StoreError `GIT_FAILED`, `IO_FAILED`, OSError.
         """
         self._files.workspaces.mkdir(mode=0o700, parents=True, exist_ok=True)
         path = Path(os.path.realpath(self._files.workspace(session.id, attempt)))
         branch = branch_of(session.id)
         with self._files.making_worktrees():
             begins = "-b"
-            former = self._git.line("rev-parse", "--verify", "--quiet", f"refs/heads/{branch}")
-            if attempt > 1 and former is not None:
+            quiet = ("rev-parse", "--verify", "--quiet", f"refs/heads/{branch}")
+            if attempt > 1 and (former := self._git.line(*quiet)) is not None:
                 begins = "-B"
                 self._git.ask("update-ref", f"{REFS}/{session.id}/before-{attempt}", former)
+            below = self._base_for(session.base)
             reason = f"the workspace of session {session.id}"
             words = ("worktree", "add", "--quiet", "--no-track", "--lock", "--reason", reason, begins, branch)
-            done = self._git.run(*words, str(path), session.base)
-        if done.returncode:
-            raise failed("worktree add", done)
-        git_dir = os.path.realpath(path / (path / ".git").read_text().removeprefix("gitdir:").strip())
-        note = WorkspaceNote(session.id, attempt, str(path), git_dir, session.teardown, session.base)
-        self._files.put_note(note)
+            done = self._git.run(*words, *(("--no-checkout",) if below else ()), str(path), session.base)
+            if done.returncode:
+                raise failed("worktree add", done)
+            git_dir = os.path.realpath(path / (path / ".git").read_text().removeprefix("gitdir:").strip())
+            note = WorkspaceNote(session.id, attempt, str(path), git_dir, session.teardown, session.base, below=below)
+            self._files.put_note(note)  # a base that a note names is kept
+        if below:
+            note = self._lay(note)
         if (path / ".gitmodules").is_file():
             note = replace(note, submodules=make_submodules(path, self.common_dir))
             self._files.put_note(note)
         self._include(session.root, path)
         return note
+
+    def _base_for(self, commit: str) -> str:
+        """Return the base of an overlay for a commit; empty if the workspace shall be a plain worktree."""
+        choice = self._files.overlays
+        if choice is OverlayUse.NEVER:
+            return ""
+        index = self.common_dir / "index"
+        is_large = index.is_file() and index.stat().st_size >= _LARGE_INDEX_BYTES
+        if choice is OverlayUse.AUTO and not is_large:
+            return ""
+        base = self._overlays.base_for(self._git, self.common_dir, commit)
+        if base is None and choice is OverlayUse.ALWAYS:
+            raise StoreError(
+                Code.IO_FAILED,
+                f"no overlay can be mounted in {self._files.workspaces}, and the setting `overlays` is `always`",
+                hint="set it to `auto`, let the daemon run as a user who may mount, or set COMMONHOLD_WORKSPACES to a "
+                "folder on a disk",
+            )
+        return base or ""
+
+    def _lay(self, note: WorkspaceNote) -> WorkspaceNote:
+        """Fill a new worktree by an overlay, or by a checkout if the overlay cannot be mounted after all."""
+        path = Path(note.path)
+        upper = self._overlays.layers(path) / "upper"
+        upper.mkdir(parents=True)
+        # Git's file is in both places, so that the folder is a worktree even while nothing is mounted.
+        shutil.copyfile(path / ".git", upper / ".git")
+        try:
+            self._overlays.mount(note.below, path, self._git, self.common_dir)
+        except StoreError:
+            shutil.rmtree(self._overlays.layers(path))
+            if self._files.overlays is OverlayUse.ALWAYS:
+                raise
+            note = replace(note, below="")
+            self._files.put_note(note)
+            Git(note.path).ask("reset", "--hard", "--quiet", "--no-recurse-submodules")
+        else:
+            self._overlays.fill(note.below, note.base, path, Path(note.git_dir))
+        return note
+
+    def is_there(self, note: WorkspaceNote) -> bool:
+        """Whether a workspace has not been removed. An overlay is mounted, too: a restart of the machine unmounts it.
+
+        Raises StoreError `GIT_FAILED`, `IO_FAILED`.
+        """
+        path = Path(note.path)
+        if not note.below:
+            return path.is_dir()
+        if not self._overlays.layers(path).is_dir():
+            return False
+        if not os.path.ismount(path):
+            with self._files.making_worktrees():
+                self._overlays.mount(note.below, path, self._git, self.common_dir)
+        # A person's `git worktree remove` empties it, and cannot remove the mount itself.
+        return Path(note.git_dir).is_dir() or any(path.iterdir())
 
     def _include(self, root: str, path: Path) -> None:
         """Copy the ignored files that match the patterns in `.worktreeinclude`, from the starter's working tree."""
@@ -91,10 +160,11 @@ class Worktrees:
         """Keep the work of an attempt under refs/commonhold/sessions/ID/ATTEMPT. Return it, and whether it is complete.
 
         It is not if a file could not be read, or if the workspace holds another repository: then the workspace must
-        stay. Nothing is committed on the branch, and the workspace is not changed. Raises StoreError `GIT_FAILED`.
+        stay. Nothing is committed on the branch, and the workspace is not changed. Raises StoreError `GIT_FAILED`,
+        `IO_FAILED`.
         """
         tip, ref = self._tip(note), f"{REFS}/{note.session}/{note.attempt}"
-        if not Path(note.path).is_dir():
+        if not self.is_there(note):
             # Its files were harvested before it was moved away, or a person has removed it.
             kept = self._git.line("rev-parse", "--verify", "--quiet", ref)
             return SessionResult(tip, kept or tip), True
@@ -154,9 +224,12 @@ class Worktrees:
         Only git's record of this very worktree is deleted: `git worktree prune` would take others', too.
         """
         path = Path(note.path)
-        if path.is_dir():
+        if note.below:
+            self._overlays.unmount(path)
+        files = self._overlays.layers(path) if note.below else path
+        if files.is_dir():
             self._files.trash.mkdir(mode=0o700, parents=True, exist_ok=True)
-            path.rename(self._files.trash / f"{path.name}-{secrets.token_hex(4)}")
+            files.rename(self._files.trash / f"{path.name}-{secrets.token_hex(4)}")
         record = Path(note.git_dir)
         if record.parent.name == "worktrees" and (record / "gitdir").is_file():
             named = Path((record / "gitdir").read_text().strip())
@@ -166,10 +239,15 @@ class Worktrees:
             shutil.rmtree(note.private, ignore_errors=True)
         self._files.drop_note(note.session)
 
-    def empty_trash(self) -> None:
-        """Delete the removed workspaces. It may take minutes: the callers have ended their other work."""
-        if not self._files.trash.is_dir():
-            return
+    def empty_trash(self, pause: Callable[[float], None] = time.sleep) -> None:
+        """Delete the removed workspaces, and the bases of overlays that are not needed any more.
+
+        It may take minutes, and leaves the disk to others for half of that time by a `pause` after each folder: the
+        callers have ended their other work.
+        """
+        with self._files.making_worktrees():
+            notes = [self._files.note(each) for each in self._files.with_workspaces()]
+            self._overlays.drop_bases(self._git, {note.below for note in notes if note}, self._files.trash)
         for folder, below, _ in os.walk(self._files.trash):
             # An agent may have protected a folder against its own deletion.
             for each in below:
@@ -177,7 +255,15 @@ class Worktrees:
                 if not place.is_symlink():
                     with suppress(OSError):
                         place.chmod(0o700)
-        shutil.rmtree(self._files.trash, ignore_errors=True)
+        for folder, below, names in os.walk(self._files.trash, topdown=False):
+            began = time.monotonic()
+            for each in (*names, *below):
+                with suppress(OSError):  # another process is deleting it, too
+                    place = Path(folder, each)
+                    (place.rmdir if place.is_dir() and not place.is_symlink() else place.unlink)()
+            pause(time.monotonic() - began)
+        with suppress(OSError):
+            self._files.trash.rmdir()
 
 
 def _line_of(path: Path) -> str:

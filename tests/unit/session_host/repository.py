@@ -1,10 +1,14 @@
-"""A git repository with a place for the workspaces of its sessions."""
+"""A git repository with a place for the workspaces of its sessions, of both kinds."""
 
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
-from commonhold.config import Settings
+import pytest
+
+from commonhold.config import OverlayUse, Settings
 from commonhold.kernel.managed_session import ManagedSession
+from commonhold.session_host.overlays import Overlays
 from commonhold.session_host.session_files import SessionFiles
 from commonhold.session_host.worktrees import Worktrees
 from commonhold.workspace.git.process import Git
@@ -19,7 +23,7 @@ def git(root: Path, *words: str) -> str:
 class Project:
     """A repository with one commit, and the parts of a session host."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, overlays: OverlayUse = OverlayUse.NEVER) -> None:
         self.root = folder / "project"
         self.root.mkdir(parents=True)
         git(self.root, "init", "--quiet", "--initial-branch", "main")
@@ -29,7 +33,8 @@ class Project:
         self.write(".gitignore", ".env\n*.log\n")
         self.commit("one")
         repository = find_repository(str(self.root))
-        self.files = SessionFiles.of(repository, Settings(workspaces=str(folder / "workspaces")))
+        settings = Settings(workspaces=str(folder / "workspaces"), overlays=overlays)
+        self.files = SessionFiles.of(repository, settings)
         self.worktrees = Worktrees(Git(str(self.root)), self.files)
 
     def write(self, name: str, text: str) -> None:
@@ -49,3 +54,23 @@ class Project:
 
     def session(self, session: str = "s1", **rest: object) -> ManagedSession:
         return ManagedSession(session, "do it", "agent", self.head, str(self.root), "here", **rest)  # type: ignore[arg-type]
+
+
+def mounted_below(folder: Path) -> list[str]:
+    mounts = (line.split(" ")[1] for line in Path("/proc/self/mounts").read_text().splitlines())
+    return [each for each in mounts if each.startswith(f"{folder}/")]
+
+
+def unmount_below(folder: Path) -> None:
+    """Unmount the overlays of workspaces that a test has left."""
+    if Path("/proc/self/mounts").exists():
+        for each in mounted_below(folder):
+            subprocess.run(["umount", "--lazy", each], check=True)
+
+
+def projects(folder: Path, use: OverlayUse) -> Iterator[Project]:
+    """Yield a project whose workspaces are overlays, or are not; it skips the test where none can be mounted."""
+    if use is OverlayUse.ALWAYS and not Overlays(folder, "").is_possible():
+        pytest.skip("no overlay can be mounted here")
+    yield Project(folder, use)
+    unmount_below(folder)

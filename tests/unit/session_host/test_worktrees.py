@@ -1,16 +1,19 @@
-"""Workspaces as git worktrees: what is in them, and that no work is lost when they are removed."""
+"""Workspaces of both kinds: what is in them, and that no work is lost when they are removed."""
 
+import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.unit.session_host.repository import Project, git
+from tests.unit.session_host.repository import Project, git, mounted_below, projects
 
+from commonhold.config import OverlayUse
 from commonhold.kernel.errors import StoreError
 
 
-@pytest.fixture
-def project(tmp_path: Path) -> Project:
-    return Project(tmp_path)
+@pytest.fixture(params=[OverlayUse.NEVER, OverlayUse.ALWAYS])
+def project(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Project]:
+    yield from projects(tmp_path, request.param)
 
 
 def test_a_workspace_is_a_clean_worktree_of_the_base_on_a_branch_of_its_own(project: Project) -> None:
@@ -76,8 +79,12 @@ def test_a_removed_workspace_leaves_no_trace_but_its_refs(project: Project) -> N
     closed.chmod(0o500)
     result, _ = project.worktrees.harvest(note)
     project.worktrees.remove(note)
-    project.worktrees.empty_trash()
-    assert [*project.files.workspaces.iterdir()] == []
+    waits: list[float] = []
+    project.worktrees.empty_trash(waits.append)
+    assert waits
+    left = {each.relative_to(project.files.workspaces) for each in project.files.workspaces.rglob("*")}
+    assert all(each.parts[:2] in ((".overlays",), (".overlays", "bases"), (".overlays", "layers")) for each in left)
+    assert mounted_below(project.files.workspaces) == []
     assert project.files.note("s1") is None
     listed = git(project.root, "worktree", "list", "--porcelain")
     assert "s1.1" not in listed
@@ -89,7 +96,7 @@ def test_a_second_harvest_after_the_removal_does_not_lose_the_first(project: Pro
     note = project.worktrees.make(project.session(), 1)
     (Path(note.path) / "b.py").write_text("b = 1\n")
     first, _ = project.worktrees.harvest(note)
-    Path(note.path).rename(f"{note.path}.gone")
+    project.worktrees.remove(note)
     second, _ = project.worktrees.harvest(note)
     assert second == first
     assert project.ref("refs/commonhold/sessions/s1/1") == first.snapshot
@@ -99,7 +106,10 @@ def test_a_workspace_that_somebody_removed_by_hand_still_gives_its_commits(proje
     note = project.worktrees.make(project.session(), 1)
     git(Path(note.path), "commit", "--quiet", "--allow-empty", "--message", "by the agent")
     tip = project.ref("agent/s1")
-    git(project.root, "worktree", "remove", "--force", "--force", note.path)
+    removed = ("git", "worktree", "remove", "--force", "--force", note.path)
+    assert (
+        subprocess.run(removed, cwd=project.root, check=False, capture_output=True).returncode == bool(note.below) * 255
+    )
     result, _ = project.worktrees.harvest(note)
     project.worktrees.remove(note)
     assert result.tip == tip
