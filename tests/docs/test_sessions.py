@@ -6,8 +6,9 @@ from tests.docs.session_states import PAGE, renewed
 
 from commonhold.agents.headless import HEADLESS
 from commonhold.kernel.managed_session import EndCause
+from commonhold.session_host.ports import FIRST_PORT, PORTS
 from commonhold.session_host.submodules import REFS
-from commonhold.session_host.turn import FIRST_PORT, GRACE_SECONDS, MOST_LOG_BYTES, PORTS, environment_of
+from commonhold.session_host.turn import GRACE_SECONDS, MOST_LOG_BYTES, environment_of
 from commonhold.session_host.worktrees import INCLUDE, branch_of
 
 TEXT = PAGE.read_text(encoding="utf-8")
@@ -23,9 +24,8 @@ def test_every_cause_of_an_end_is_explained() -> None:
 
 
 def test_the_names_and_numbers_are_those_of_the_code() -> None:
-    variables = environment_of({}, "agent:s1", "s1:2", 0, {})
+    variables = environment_of({}, "agent:s1", "s1:2", range(FIRST_PORT, FIRST_PORT + PORTS), {})
     assert all(f"`{name}`" in TEXT for name in variables)
-    assert variables["COMMONHOLD_PORTS"] == f"{FIRST_PORT}-{FIRST_PORT + PORTS - 1}"
     assert f"`{branch_of('ID')}`" in TEXT
     assert f"`{REFS}/ID/ATTEMPT`" in TEXT
     assert f"`{INCLUDE}`" in TEXT

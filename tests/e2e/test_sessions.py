@@ -308,14 +308,19 @@ def test_an_overlay_is_unmounted_and_its_work_kept_when_its_supervisor_is_killed
     monkeypatch.setenv("COMMONHOLD_OVERLAYS", "always")
     with opened(tmp_path) as office:
         line = f"mkdir new; git mv a.py new/; git commit -qm moved; {COMMONHOLD} acquire new/a.py#one; echo status $?"
-        session = office.start(f"{line}; echo 'x = 1' > b.py; echo begun; {{go}}", most_attempts=1)
-        office.until_printed(session, "status 0\nbegun")
+        says = 'echo "$COMMONHOLD_AGENT $COMMONHOLD_PORTS"'
+        session = office.start(
+            f"{line}; echo 'x = 1' > b.py; {says}; echo begun; {{go}}", teardown=f"{says}; pwd", most_attempts=1
+        )
+        office.until_printed(session, "begun")
         (workspace,) = office.workspaces(session)
         assert mounted_below(tmp_path) == [str(workspace)]
         office.kill_supervisor(session)
         office.until(session, SessionState.FAILED)
         office.until_clear(session)
         assert mounted_below(tmp_path) == []
+        status, agent, begun, torn_down, place = office.log(session).splitlines()[-5:]
+        assert (status, agent, begun, place) == ("status 0", torn_down, "begun", str(workspace))
         kept = f"refs/commonhold/sessions/{session}/1"
         git(office.root, "cat-file", "-e", f"{kept}:b.py")
         git(office.root, "cat-file", "-e", f"agent/{session}:new/a.py")

@@ -198,7 +198,7 @@ class SessionQueued:
 class SessionMoved:
     """A managed session changed its state, by `holder`, in the attempt of that number.
 
-    A CLAIM has the supervisor's lease with its fence, and the `slot`, which is the number of its port range. An ASK has
+    A CLAIM has the supervisor's lease with its fence, and the `slot`, the number of the port range that it prefers. An ASK has
     the `wish`. A PAUSE or LOSE may have the instant `due` from which it goes on by itself. A RETRY may have a new
     `task`, an APPROVE has the merge `commit` (empty: it was merged elsewhere).
     """

@@ -27,7 +27,7 @@ _log: Final = Log(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Leftovers:
-    """Clears up after sessions, with `environment` for their tear-down commands.
+    """Clears up after sessions, with `environment` for their tear-down commands, which get their own variables, too.
 
     The caller is alone with the session: see `SessionFiles.alone`.
     """
@@ -60,7 +60,7 @@ class Leftovers:
             process = subprocess.Popen(  # noqa: S603 - running it is the purpose of this function
                 (*note.box, SHELL, "-c", note.teardown),
                 cwd=note.path,
-                env=dict(self.environment),
+                env={**self.environment, **dict(note.variables)},
                 stdin=subprocess.DEVNULL,
                 stdout=printed,
                 stderr=printed,

@@ -28,7 +28,8 @@ class WorkspaceNote:
     """Where the workspace of an attempt is: its folder, and git's folder for it, before any agent could change that.
 
     `submodules` are those that were checked out in it. In a sandbox, `box` are the words that begin each command, and
-    `private` is the folder of what git writes there. `below` is the name of the base if it is an overlay.
+    `private` is the folder of what git writes there. `below` is the name of the base if it is an overlay. `variables`
+    are those that its commands get beside the environment of their supervisor.
     """
 
     session: str
@@ -41,6 +42,7 @@ class WorkspaceNote:
     private: str = ""
     submodules: tuple[Submodule, ...] = ()
     below: str = ""
+    variables: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +90,11 @@ class SessionFiles:
         return self.workspaces / f"{session}.{attempt}"
 
     @property
+    def ports(self) -> Path:
+        """The folder with a lock for each range of ports; all repositories of this user share it."""
+        return self.workspaces.parent / ".ports"
+
+    @property
     def trash(self) -> Path:
         """The folder in which removed workspaces wait for their deletion; on the same file system."""
         return self.workspaces / ".trash"
@@ -97,7 +104,10 @@ class SessionFiles:
         with suppress(OSError, ValueError, TypeError, KeyError):
             found = json.loads((self.folder / session / _NOTE).read_text())
             submodules = tuple(Submodule(*each) for each in found["submodules"])
-            return WorkspaceNote(**{**found, "box": tuple(found["box"]), "submodules": submodules})
+            variables = tuple((name, value) for name, value in found["variables"])
+            return WorkspaceNote(
+                **{**found, "box": tuple(found["box"]), "submodules": submodules, "variables": variables}
+            )
         return None
 
     def put_note(self, note: WorkspaceNote) -> None:

@@ -29,6 +29,7 @@ from commonhold.machine.process_tree import become_subreaper, descendants, paren
 from commonhold.session_host.bubblewrap import boxed
 from commonhold.session_host.leftovers import Leftovers
 from commonhold.session_host.limits import limits_of, remove_limits
+from commonhold.session_host.ports import port_range
 from commonhold.session_host.session_files import SessionFiles, WorkspaceNote
 from commonhold.session_host.turn import GRACE_SECONDS, SHELL, Stopped, Turn, environment_of
 from commonhold.session_host.worktrees import Worktrees, workspace_lost
@@ -96,32 +97,38 @@ class Supervisor:
     def supervise(self, record: ManagedSessionRecord) -> None:
         """Run the turn, report its end, and remove the workspace unless the session is paused."""
         become_subreaper()
-        with self.files.alone(record.id, wait=True):
+        with self.files.alone(record.id, wait=True), port_range(self.files.ports, record.slot) as ports:
             wishes = Wishes(self.hold, record)
-            note, report = self._run(record, wishes)
+            note, report = self._run(record, wishes, ports)
             if note is not None:
                 report = self._harvested(note, report)
             if not wishes.is_lost:
                 self._report(record, report)
-            leftovers = Leftovers(self.worktrees, self.files, self._environment(record))
+            leftovers = Leftovers(self.worktrees, self.files, environment_without_git())
             is_kept = report.move is SessionMove.PAUSE and not wishes.is_lost
             if note is not None and not is_kept:
                 leftovers.remove(note)
         self.worktrees.empty_trash()
 
-    def _run(self, record: ManagedSessionRecord, wishes: Wishes) -> tuple[WorkspaceNote | None, SessionReport]:
+    def _run(
+        self, record: ManagedSessionRecord, wishes: Wishes, ports: range
+    ) -> tuple[WorkspaceNote | None, SessionReport]:
         """Prepare the workspace and run the turn. A failure of the preparation is an end with its reason."""
-        session, environment = record.session, self._environment(record)
+        session, environment = record.session, self._environment(record, ports)
         try:
             note = self.files.note(session.id)
             is_first = record.attempts[-1].turns == 1
             if is_first and note is not None:
-                Leftovers(self.worktrees, self.files, environment).clear(note)
+                Leftovers(self.worktrees, self.files, environment_without_git()).clear(note)
                 note = None
             if not is_first and (note is None or not self.worktrees.is_there(note)):
                 raise workspace_lost(str(self.files.workspace(session.id, record.attempt)))
             if note is None:
                 note = self.worktrees.make(session, record.attempt)
+            # A sweep that tears down after a lost supervisor needs what the set-up had.
+            own = [(name, value) for name, value in environment.items() if os.environ.get(name) != value]
+            note = replace(note, variables=tuple(own))
+            self.files.put_note(note)
             if session.sandbox is not Sandbox.NONE and not note.box:
                 note = boxed(session, note, self.files, self.worktrees.common_dir)
                 self.files.put_note(note)
@@ -172,13 +179,13 @@ class Supervisor:
                 _log.info("turn ended", session=record.id, move=report.move, outcome=answer.outcome, why=answer.why)
                 return
 
-    def _environment(self, record: ManagedSessionRecord) -> dict[str, str]:
+    def _environment(self, record: ManagedSessionRecord, ports: range) -> dict[str, str]:
         shared = {"COMMONHOLD_STORE": self.settings.store, "COMMONHOLD_NAMESPACE": self.settings.namespace}
         return environment_of(
             environment_without_git(),
             record.session.worker,
             self.files.label(record.id, record.fence),
-            record.slot,
+            ports,
             {variable: value for variable, value in shared.items() if value},
         )
 

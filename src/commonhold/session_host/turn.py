@@ -166,14 +166,13 @@ def _ended(status: int | None, stopped: Stopped | None, what: str) -> SessionRep
 
 
 def environment_of(
-    inherited: Mapping[str, str], holder: str, label: str, slot: int, settings: Mapping[str, str]
+    inherited: Mapping[str, str], holder: str, label: str, ports: range, settings: Mapping[str, str]
 ) -> dict[str, str]:
     """Return the environment of a session's commands.
 
-    It has its name as COMMONHOLD_AGENT, `label` as COMMONHOLD_SESSION, by which its processes are found, its own ten
-    ports, and the `settings` of the store and namespace that its starter uses: so it sees the leases of all others.
+    It has its name as COMMONHOLD_AGENT, `label` as COMMONHOLD_SESSION, by which its processes are found, its own
+    `ports`, and the `settings` of the store and namespace that its starter uses: so it sees the leases of all others.
     """
-    first = FIRST_PORT + PORTS * slot
     dropped = ("COMMONHOLD_SOCKET", "COMMONHOLD_HOLDER", "COMMONHOLD_MASKED")
     kept = {name: value for name, value in inherited.items() if name not in dropped}
     return {
@@ -181,10 +180,6 @@ def environment_of(
         **settings,
         "COMMONHOLD_AGENT": holder,
         SESSION_LABEL: label,
-        "COMMONHOLD_PORT": str(first),
-        "COMMONHOLD_PORTS": f"{first}-{first + PORTS - 1}",
+        "COMMONHOLD_PORT": str(ports[0]),
+        "COMMONHOLD_PORTS": f"{ports[0]}-{ports[-1]}",
     }
-
-
-FIRST_PORT: Final = 21_000
-PORTS: Final = 10

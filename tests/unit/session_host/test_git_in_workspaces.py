@@ -15,7 +15,7 @@ from commonhold.config import OverlayUse
 
 # The plain kind is git's own: an example of it shows that the comparison is right.
 SEEDS = [*((OverlayUse.ALWAYS, seed) for seed in range(30 if is_stress() else 3)), (OverlayUse.NEVER, 0)]
-OPERATIONS = 300 if is_stress() else 100
+OPERATIONS = 300 if is_stress() else 75
 NAMES = ("a", "b", "dir/a", "dir/b", "dir/deep/a", "other/c", "new/d", "ä ö")
 FOLDERS = ("dir", "dir/deep", "other", "new")
 BRANCHES = ("agent/s1", "one", "two")

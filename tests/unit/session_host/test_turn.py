@@ -25,6 +25,7 @@ from commonhold.sessions.commands import SessionReport
 
 pytestmark = pytest.mark.slow
 T = TypeVar("T")
+PORTS = range(21_010, 21_020)
 linux = pytest.mark.skipif(sys.platform != "linux", reason="processes are found in /proc")
 
 
@@ -62,7 +63,7 @@ def run(tmp_path: Path, label: str, monkeypatch: pytest.MonkeyPatch) -> Callable
         line: str, *, asked: Callable[[], Stopped | None] = lambda: None, is_first: bool = True, **rest: object
     ) -> SessionReport:
         session = ManagedSession("s1", "do it", line, "c" * 40, "/", "here", **rest)  # type: ignore[arg-type]
-        environment = environment_of(os.environ, "agent:s1", label, 3, {"COMMONHOLD_STORE": "sqlite:/x"})
+        environment = environment_of(os.environ, "agent:s1", label, PORTS, {"COMMONHOLD_STORE": "sqlite:/x"})
         one = Turn(str(tmp_path), tmp_path / "1.log", environment, asked, tuple)
         return in_a_process(lambda: one.run(session, ("/bin/sh", "-c", line), is_first=is_first))
 
@@ -162,7 +163,7 @@ def test_no_process_is_left_however_it_was_started(run: Callable[..., SessionRep
 def test_a_sandbox_changes_neither_the_cause_of_an_end_nor_that_all_ends(
     tmp_path: Path, label: str, line: str, cause: EndCause, status: int | None
 ) -> None:
-    environment = environment_of(os.environ, "agent:s1", label, 0, {})
+    environment = environment_of(os.environ, "agent:s1", label, PORTS, {})
     box = ("bwrap", "--unshare-pid", "--bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--")
     one = Turn(str(tmp_path), tmp_path / "1.log", environment, lambda: None, tuple, box)
     session = ManagedSession("s1", "do it", "x", "c" * 40, "/", "here", timeout_seconds=1.0)
@@ -180,7 +181,9 @@ def test_a_supervisor_that_fails_leaves_no_process(tmp_path: Path, label: str, f
     def fails() -> None:
         raise fault
 
-    one = Turn(str(tmp_path), tmp_path / "1.log", environment_of(os.environ, "agent:s1", label, 0, {}), fails, tuple)
+    one = Turn(
+        str(tmp_path), tmp_path / "1.log", environment_of(os.environ, "agent:s1", label, PORTS, {}), fails, tuple
+    )
     session = ManagedSession("s1", "do it", "x", "c" * 40, "/", "here")
 
     def act() -> str:
@@ -219,7 +222,7 @@ def test_a_supervisor_that_ends_as_it_should_leaves_the_rest_alone(label: str) -
 def test_spared_processes_live_on(tmp_path: Path, label: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(turns, "LEFT_SECONDS", 0.2)
     kept = tmp_path / "kept"
-    environment = environment_of(os.environ, "agent:s1", label, 0, {})
+    environment = environment_of(os.environ, "agent:s1", label, PORTS, {})
     one = Turn(str(tmp_path), tmp_path / "1.log", environment, lambda: None, lambda: [int(kept.read_text())])
     session = ManagedSession("s1", "do it", "x", "c" * 40, "/", "here")
     line = f"setsid sh -c 'echo $$ > {kept}; exec sleep 66' & sleep 0.3; exit 0"
@@ -237,7 +240,7 @@ def test_the_environment_names_session_store_and_ports() -> None:
         {"PATH": "/bin", "COMMONHOLD_SOCKET": "x", "COMMONHOLD_AGENT": "outer"},
         "claude:s2",
         "s2:9",
-        1,
+        PORTS,
         {"COMMONHOLD_STORE": "postgresql://host/db"},
     )
     assert made == {
