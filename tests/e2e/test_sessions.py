@@ -56,6 +56,10 @@ class Office:
         (view,) = self.hold.managed_sessions(session).sessions
         return view.record
 
+    def started_by(self, holder: str) -> list[ManagedSessionRecord]:
+        views = self.hold.managed_sessions().sessions
+        return [each.record for each in views if each.record.started_by == holder]
+
     def until(self, session: str, state: SessionState) -> ManagedSessionRecord:
         until(lambda: self.record(session).state is state, what=f"{session} {state}")
         return self.record(session)
@@ -201,6 +205,18 @@ def test_a_set_up_that_fails_stops_the_start_and_is_torn_down(office: Office) ->
     assert (record.cause, record.status, office.log(session)) == (EndCause.SETUP_FAILED, 7, "preparing\n")
     office.until_clear(session)
     assert torn.exists()
+
+
+def test_a_session_that_an_agent_starts_begins_at_its_last_commit(office: Office) -> None:
+    starts = f"{COMMONHOLD} session start more --with 'true {{prompt'_file}}"  # the quotes hide it from the parent
+    parent = office.start(f"echo 'x = 1' > b.py; git add b.py; git commit -qm b; {starts}; {{go}}")
+    until(lambda: len(office.started_by(f"agent:{parent}")) == 1, what="the agent starts a session")
+    (child,) = office.started_by(f"agent:{parent}")
+    office.go()
+    result = office.until(parent, SessionState.AWAITING_REVIEW).result
+    assert result is not None
+    assert (child.session.base, child.session.branch) == (result.tip, f"agent/{parent}")
+    assert result.tip != office.record(parent).session.base
 
 
 def test_two_sessions_see_each_others_leases(office: Office) -> None:
