@@ -12,7 +12,9 @@ from tests.unit.session_host.repository import Project, git, mounted_below, proj
 
 from commonhold.config import OverlayUse
 from commonhold.kernel.errors import StoreError
+from commonhold.kernel.managed_session import Sandbox
 from commonhold.session_host import overlays, worktrees
+from commonhold.session_host.bubblewrap import boxed
 from commonhold.session_host.overlays import BASES, Overlays
 from commonhold.session_host.session_files import WorkspaceNote
 from commonhold.session_host.worktrees import Worktrees
@@ -112,6 +114,24 @@ def test_after_a_restart_of_the_machine_the_work_is_still_there(project: Project
     assert not place.exists()
     assert [each.name for each in (project.files.workspaces / ".overlays/bases").iterdir()] == ["another boot"]
     assert bases(project) == [note.below]
+
+
+@pytest.mark.skipif(shutil.which("bwrap") is None, reason="needs bubblewrap")
+def test_the_work_in_a_sandbox_on_an_overlay_comes_out(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    (home := project.root.parent / "home").mkdir()
+    monkeypatch.setenv("HOME", str(home))
+    note, _ = made(project)
+    note = boxed(project.session(sandbox=Sandbox.BUBBLEWRAP), note, project.files, project.worktrees.common_dir)
+    git_as = "git -c user.name=a -c user.email=a@b"
+    line = f"mkdir new && git mv a.py new/ && {git_as} commit -qm one && echo 2 > b.py && git status --porcelain"
+    layers = project.files.workspaces / ".overlays"
+    words = (*note.box, "/bin/sh", "-c", f"{line} && ! touch {layers}/bases/x")
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, "?? b.py\n"), done
+    result, is_complete = project.worktrees.harvest(note)
+    assert is_complete
+    names = git(project.root, "ls-tree", "-r", "--name-only", result.snapshot).split()
+    assert names == [".gitignore", "b.py", "new/a.py"]
 
 
 def test_a_workspace_in_which_a_process_still_stands_is_removed(project: Project) -> None:
