@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
 from commonhold.api.service import Service
@@ -21,6 +21,7 @@ from commonhold.kernel.errors import Code, InputError
 from commonhold.kernel.lease_ports import Registry
 from commonhold.kernel.ports import Revisions, Step, no_step
 from commonhold.leases.registry import TableRegistry
+from commonhold.machine.logs import Log
 from commonhold.machine.system import RandomIds, SystemClock, is_running
 from commonhold.reads.heartbeats import Heartbeats
 from commonhold.stores.seen import Seen, place_of
@@ -35,6 +36,7 @@ CHARACTERS_OF_A_SECTION = 1200
 """How much of a section a search returns."""
 READ_FOR_A_REFUSAL = 200
 """How many changed notes a refusal reads at most: it must not wait until all of a large project are read."""
+_log: Final = Log(__name__)
 
 if TYPE_CHECKING:
     from commonhold.code.indexes import Progress
@@ -115,9 +117,24 @@ def compose(
             partial(_search_notes, repository, settings),
             partial(_revisions, repository),
             f"{socket.gethostname()}:{repository.state_folder}",
+            _waker(repository, settings) if settings.broker else lambda: None,
         ),
         at_step=at_step,
     )
+
+
+def _waker(repository: Repository, settings: Settings) -> Callable[[], None]:
+    from commonhold.sessions.wakes import Waker, send_wake  # noqa: PLC0415 - most repositories have no broker
+
+    namespace = settings.namespace or name_of(repository)
+
+    def send() -> None:
+        try:
+            send_wake(settings.broker, namespace)
+        except Exception as fault:  # noqa: BLE001 - the clients of brokers raise errors of many libraries
+            _log.warning("no wake was sent", why=f"{type(fault).__name__}: {fault}")
+
+    return Waker(send)
 
 
 def _revisions(repository: Repository) -> Revisions | None:

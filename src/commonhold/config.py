@@ -36,6 +36,7 @@ _LONGEST_REASON: Final = 500
 _READ_FLAGS: Final = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
 _MOST_KEPT: Final = 64
 _SERVERS: Final = ("postgresql://", "postgres://", "redis://", "rediss://")
+_BROKERS: Final = ("redis://", "rediss://", "amqp://", "amqps://")
 _EVERYWHERE: Final = "./"
 _NOT_WRITABLE: Final = (".git", ".commonhold")
 _SWITCH: Final = {"on": True, "1": True, "off": False, "0": False}
@@ -109,7 +110,8 @@ class Settings:
     is offered the next one when its turn ends. `capabilities`: the words for what sessions can do, by pattern of their
     names. `log`: the level of the daemon's log. `max_sessions`: how many managed sessions run at once; `max_reviews`:
     how many may await review before no more are begun; `workspaces`: the folder of their workspaces, which a user
-    chooses (COMMONHOLD_WORKSPACES), no repository does. `overlays`: whether workspaces are overlay mounts.
+    chooses (COMMONHOLD_WORKSPACES), no repository does; `overlays`: whether they are overlay mounts. `broker`: the URL
+    of the Redis or RabbitMQ by which workers are woken; a user chooses it (COMMONHOLD_BROKER), no repository does.
     """
 
     ttl_seconds: float = DEFAULT_TTL_SECONDS
@@ -140,6 +142,7 @@ class Settings:
     max_reviews: int = 20
     workspaces: str = ""
     overlays: str = OverlayUse.AUTO.value
+    broker: str = ""
 
     def options(self, host: str = "") -> Options:
         """Return the part that the use cases need, on the machine named `host`."""
@@ -202,7 +205,8 @@ def _named_in(path: Path) -> Iterator[str]:
 def _from_environment() -> dict[str, object]:
     """Return the settings in variables, named COMMONHOLD_STORE, COMMONHOLD_DAEMON and so on."""
     chosen: dict[str, object] = {}
-    for name in ("store", "namespace", "durability", "types", "tests", "log", "workspaces", "overlays"):
+    names = ("store", "namespace", "durability", "types", "tests", "log", "workspaces", "overlays", "broker")
+    for name in names:
         if text := os.environ.get(f"COMMONHOLD_{name.upper()}"):
             chosen[name] = text
     if word := os.environ.get("COMMONHOLD_DAEMON"):
@@ -273,6 +277,8 @@ def _settings(path: Path, table: object) -> Settings:
     _check_server(path, table.get("store", ""))
     if table.get("workspaces"):
         raise _invalid(path, "workspaces is a folder of this machine; set COMMONHOLD_WORKSPACES")
+    if table.get("broker"):
+        raise _invalid(path, "broker is a server that a user chooses; set COMMONHOLD_BROKER")
     if table.get("tests"):
         raise _invalid(path, "tests is a command, which is for the user to choose; set COMMONHOLD_TESTS")
     return Settings(**table)
@@ -287,6 +293,11 @@ def _check_server(path: Path, store: str) -> None:
 def _check_text(path: Path, name: str, value: object) -> None:
     if not isinstance(value, str):
         raise _invalid(path, f"{name} = {value!r} is not a text")
+
+
+def _check_broker(path: Path, name: str, value: object) -> None:
+    if value and not str(value).startswith(_BROKERS):
+        raise _invalid(path, f"{name} is no URL of Redis or RabbitMQ, such as redis://HOST or amqp://HOST")
 
 
 def _check_list(path: Path, name: str, value: object) -> list[str]:
@@ -390,6 +401,7 @@ _CHECKS: Final[dict[str, Callable[[Path, str, object], object]]] = {
     "offer_tasks": _check_choice,
     "workspaces": _check_text,
     "overlays": partial(_check_word, words=OverlayUse),
+    "broker": _check_broker,
     "capabilities": _check_capabilities,
     "log": partial(_check_word, words=LogLevel),
 }

@@ -80,6 +80,7 @@ WORKING = {
         "doctor",
         "impact",
         "mcp",
+        "worker",
         "merge",
         "merge-file",
         "plan",

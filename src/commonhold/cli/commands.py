@@ -70,6 +70,7 @@ GROUPS: Final[Mapping[str, Mapping[str, str]]] = {
         "record-read": "Record what this session has read in another way.",
         "merge-file": "Merge three versions of one file, as git's merge driver.",
         "serve": "Serve the repository over HTTP, to other machines too, for bearers of tokens.",
+        "worker": "Run managed sessions on this machine, for all machines that share a store.",
         "token": "Issue, list and revoke the access tokens of clients over HTTP.",
         "notify": "Send a notification when a person must decide: by webhook or on the desktop.",
         "backup": "Copy the state to a file, while it is in use.",

@@ -17,6 +17,9 @@ from commonhold.workspace.repository import find_repository
 
 _DEFAULT: Final = "default"
 _NAMES: Final = tuple(each.name for each in fields(Settings))
+_ADDRESSES: Final = ("store", "broker")
+_FOR_USERS: Final = ("tests", "workspaces", "broker")
+"""Those that no repository chooses; their meaning names the variable."""
 _VARIABLES: Final = ("store", "namespace", "durability", "types", "tests", "log", "daemon")
 
 
@@ -45,7 +48,7 @@ def settings_of(root: str, store: str | None) -> list[Setting]:
 def told(name: str, value: object) -> str:
     """Return a value as it may be pasted into a report: the address of a store may contain a password."""
     match value:
-        case str() if name == "store" and value:
+        case str() if name in _ADDRESSES and value:
             parts = urlsplit(value)
             return f"{parts.scheme}://{parts.hostname or ''}{parts.path}"
         case bool():
@@ -98,7 +101,7 @@ def _shape(every: Sequence[Setting]) -> dict[str, object]:
 
 
 def _one(setting: Setting) -> dict[str, object]:
-    value = told(setting.name, setting.value) if setting.name == "store" and setting.value else setting.value
+    value = told(setting.name, setting.value) if setting.name in _ADDRESSES and setting.value else setting.value
     return {"name": setting.name, "value": value, "default": setting.default, "origin": setting.origin}
 
 
@@ -121,5 +124,5 @@ def _described(setting: Setting) -> Iterator[str]:
     yield f"{setting.name} = {shown(told(setting.name, setting.value))}  ({shown(setting.origin)}{by_default})"
     yield MEANINGS[setting.name]
     variable = f"; or the variable COMMONHOLD_{setting.name.upper()}" if setting.name in _VARIABLES else ""
-    if setting.name != "tests":
+    if setting.name not in _FOR_USERS:
         yield f"set it in {FILES[0]}{variable}"

@@ -26,6 +26,7 @@ from commonhold.diagnostics.machine import machine
 from commonhold.diagnostics.state import restored, state
 from commonhold.diagnostics.type_checkers import type_checkers
 from commonhold.diagnostics.versioning import git
+from commonhold.diagnostics.workers import workers
 from commonhold.kernel.errors import CommonholdError, StoreError
 from commonhold.kernel.texts import counted
 from commonhold.stores.reset_events import last_reset
@@ -138,6 +139,7 @@ def _shared_store(root: str, settings: Settings, name: str, given: Given) -> Ite
         yield _failed("store", fault)
         return
     yield ok("store", f"{name} answers; {counted(len(held), 'live lease')}")
+    yield from workers(held, settings.broker)
     yield from restored(reset)
 
 

@@ -124,7 +124,14 @@ def _whole_characters(piece: bytes) -> bytes:
 def _log(place: Place, view: ManagedSessionView, attempt: int) -> Path:
     repository = find_repository(place.hold.root)
     log = SessionFiles.of(repository, load_settings(repository.root)).log(view.record.id, attempt)
-    where = view.record.session.place
+    places = (each.place for each in view.record.attempts if each.number == attempt and each.place)
+    where = next(places, view.record.place)
+    if not where:
+        raise InputError(
+            Code.FILE_NOT_FOUND,
+            f"{view.record.id} has no log yet: it waits for a worker",
+            hint=f"commonhold session show {view.record.id}",
+        )
     if not where.endswith(f":{repository.state_folder}") or (attempt and not os.path.lexists(log.parent)):
         raise InputError(
             Code.FILE_NOT_FOUND,

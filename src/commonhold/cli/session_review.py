@@ -21,6 +21,7 @@ from commonhold.cli.scratch import trial_of_tree
 from commonhold.kernel.errors import Code, InputError, UsageError
 from commonhold.kernel.managed_session import ManagedSessionRecord, SessionResult, SessionState
 from commonhold.merging.branches.merge_branch import BranchMerge, BranchWish, Ending, merge_branch
+from commonhold.session_host.shared_commits import obtain_commit
 from commonhold.session_host.worktrees import branch_of
 from commonhold.sessions.commands import SessionAction
 from commonhold.workspace.git.history import GitHistory
@@ -48,7 +49,7 @@ def review(given: Given, session: str | None) -> int:
             return DONE
         (view,) = place.hold.managed_sessions(session).sessions
     here = git_place(given)
-    result = _result(view.record)
+    result = _result(here, view.record)
     merged = _merged(given, here, view.record, result.snapshot, None, Ending.TELL)
     stat = Git(here.root).ask("diff", "--stat", view.record.session.base, result.snapshot).decode("utf-8", "replace")
     if given.as_json:
@@ -67,9 +68,10 @@ def diff(given: Given, *, session: str, stat: bool) -> int:
     """Print what SESSION's last finished attempt has changed since its base, committed or not, as git does."""
     with opened(given) as place:
         (view,) = place.hold.managed_sessions(session).sessions
-    result = _result(view.record)
+    here = git_place(given)
+    result = _result(here, view.record)
     words = ("diff", "--stat") if stat else ("diff",)
-    text = Git(git_place(given).root).ask(*words, view.record.session.base, result.snapshot)
+    text = Git(here.root).ask(*words, view.record.session.base, result.snapshot)
     if given.as_json:
         send_json({"session": session, "diff": text.decode("utf-8", "backslashreplace")})
     else:
@@ -162,13 +164,16 @@ def _recorded(given: Given, place: Place, record: ManagedSessionRecord, commit: 
     return REFUSED if found.code else DONE
 
 
-def _result(record: ManagedSessionRecord) -> SessionResult:
+def _result(here: GitPlace, record: ManagedSessionRecord) -> SessionResult:
+    """Return the work of a session, whose commits the repository has then. Raises InputError, StoreError."""
     if record.result is None:
         raise InputError(
             Code.SESSION_INVALID,
             f"{record.id} has no work to look at: it is {record.state.value}",
             hint=f"commonhold session show {record.id}",
         )
+    if record.session.remote:
+        obtain_commit(Git(here.root), record.session.remote, record.result.snapshot)
     return record.result
 
 
@@ -184,7 +189,7 @@ def _check_branch(here: GitPlace, record: ManagedSessionRecord) -> None:
 
 def _tip(here: GitPlace, record: ManagedSessionRecord, subject: str | None) -> str:
     """Return the commit to merge: the end of the session's branch, or one more with its uncommitted changes."""
-    result = _result(record)
+    result = _result(here, record)
     if not result.has_uncommitted:
         return result.tip
     if subject is None:

@@ -20,7 +20,10 @@ from commonhold.client.daemon import start as start_daemon
 from commonhold.config import load_settings
 from commonhold.kernel.errors import Code, InputError, UsageError
 from commonhold.kernel.managed_session import DEFAULT_SESSION_ATTEMPTS, Sandbox
+from commonhold.session_host.shared_commits import offer_commit
 from commonhold.tasks.plans import duration
+from commonhold.workspace.git.process import Git
+from commonhold.workspace.git.reachability import GitRevisions
 from commonhold.workspace.repository import find_repository
 
 
@@ -36,6 +39,7 @@ class _Options(TypedDict):
     exposed: tuple[str, ...]
     memory: str
     cpus: float | None
+    remote: str
     priority: int
     tenant: str
     timeout: str
@@ -52,6 +56,7 @@ class _Options(TypedDict):
         "commonhold session start - --with 'my-agent --task {prompt_file}' --setup 'npm ci' < task.md",
         "commonhold session start 'fix it' --with claude --sandbox bubblewrap --network --expose ~/.claude:rw",
         "commonhold session start --task price --with claude",
+        "commonhold session start --task price --with claude --remote origin",
         "commonhold session start \"speed up the parser\" --with codex --check 'pytest -q' --timeout 30m",
     ),
 )
@@ -85,6 +90,12 @@ class _Options(TypedDict):
 )
 @click.option("--memory", metavar="SIZE", default="", help="The most memory of all its processes, such as 512m or 2g.")
 @click.option("--cpus", metavar="N", type=click.FloatRange(min=0.1), help="The most processors, such as 1.5.")
+@click.option(
+    "--remote",
+    metavar="NAME",
+    default="",
+    help="Let any worker run it (`commonhold worker`): the base and the work travel through this git remote.",
+)
 @click.option("--priority", metavar="N", type=int, default=0, show_default=True, help="A higher one goes first.")
 @click.option("--tenant", metavar="NAME", default="", help="For whom it runs: tenants take turns.")
 @click.option("--timeout", metavar="DURATION", default="1h", show_default=True, help="How long a turn may take.")
@@ -125,11 +136,15 @@ def start(given: Given, *, task: str, **options: Unpack[_Options]) -> int:
             hint="put the text into a file of the repository, and name that file",
         )
     with opened(given) as place:
+        base, remote = options["base"], options["remote"]
+        if remote:
+            base = _offered(place.hold.root, remote, base)
         found = place.hold.start_managed_session(
             text,
             agent=agent,
             task_id=options["task_id"],
-            base=options["base"],
+            base=base,
+            remote=remote,
             setup=options["setup"],
             teardown=options["teardown"],
             checks=options["checks"],
@@ -145,9 +160,18 @@ def start(given: Given, *, task: str, **options: Unpack[_Options]) -> int:
             most_attempts=options["attempts"],
             request_id=options["request_id"],
         )
-        _see_to_daemon(place.hold.root)
+        if not remote:
+            _see_to_daemon(place.hold.root)
     answer(given, found, session_shapes.answer, session_words.answered)
     return DONE
+
+
+def _offered(root: str, remote: str, base: str) -> str:
+    """Push the commit that a session starts at to a git remote, for workers elsewhere. Return its hash."""
+    git = Git(root)
+    commit = GitRevisions(git).commit_of(base or "HEAD")
+    offer_commit(git, remote, commit)
+    return commit
 
 
 def task_text(given: str) -> str:

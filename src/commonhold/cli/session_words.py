@@ -6,6 +6,7 @@ from typing import Final
 from commonhold.cli.describe import quoted, when
 from commonhold.cli.output import shown
 from commonhold.kernel.managed_session import (
+    ManagedSessionRecord,
     Sandbox,
     SessionAttempt,
     SessionMove,
@@ -58,6 +59,7 @@ def to_review(found: Sequence[ManagedSessionView]) -> Iterator[str]:
 def _line(view: ManagedSessionView) -> str:
     record = view.record
     why = f" ({shown(record.note)})" if record.state is SessionState.FAILED else ""
+    why += f" (on {_machine(record)})" if record.session.remote and record.place else ""
     title = shown(record.session.title)
     return f"  {shown(record.id):6} {_state(view):16} {duration(view.age_seconds):>10}  {title}{why}"
 
@@ -96,6 +98,9 @@ def details(view: ManagedSessionView) -> Iterator[str]:
         )
     if view.why:
         yield f"  {shown(view.why)}"
+    if session.remote:
+        where = f"runs on {_machine(record)}" if record.place else "any worker may run it: commonhold doctor lists them"
+        yield f"  {where}; its work travels through the git remote {shown(session.remote)}"
     branch = f" on {shown(session.branch)}" if session.branch else ""
     yield f"  agent {shown(session.agent)}, from {session.base[:12]}{branch}"
     if session.sandbox is not Sandbox.NONE:
@@ -110,6 +115,10 @@ def details(view: ManagedSessionView) -> Iterator[str]:
         yield f"  merged as {shown(record.commit[:12])}"
     for each in record.attempts:
         yield f"  attempt {each.number}: {_attempt(each)}"
+
+
+def _machine(record: ManagedSessionRecord) -> str:
+    return shown(record.place.partition(":")[0])
 
 
 def _attempt(found: SessionAttempt) -> str:

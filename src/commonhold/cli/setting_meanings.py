@@ -49,6 +49,9 @@ MEANINGS: Final = {
     "user chooses it, by `COMMONHOLD_WORKSPACES`; no repository does.",
     "overlays": "Whether the workspaces of managed sessions are overlay mounts: `auto`, if the repository has "
     "thousands of files and the machine can mount them; `always`, or a session fails; or `never`.",
+    "broker": "The Redis or RabbitMQ that wakes workers when a session is started, such as `redis://HOST` or "
+    "`amqp://USER:PASSWORD@HOST`; empty: they look every five seconds. A user chooses it, by `COMMONHOLD_BROKER`; no "
+    "repository does.",
     "capabilities": "A table of the words for what sessions can do, by pattern of their names, as "
     '`"claude:*" = ["review"]`. A task that requires such words is given only to sessions that have all of them.',
     "log": "The least severe records in the daemon's log: `debug`, `info`, `warning` or `error`. The daemon reads it "

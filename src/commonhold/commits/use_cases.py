@@ -46,7 +46,8 @@ class Surroundings:
     Commits take `turns`; `plans_of` returns the maker of their plans. With `deferred_changes`, changes that are already
     written do not wait until all files are read: they are examined later. `find_notes` looks for the notes that a
     refusal quotes, `search_notes` for those that have some words. In a git repository, `revisions` returns the answers
-    about commits. `sessions_at` names the machine and the state folder, where managed sessions run.
+    about commits. `sessions_at` names the machine and the state folder, where managed sessions run; `wake_workers`
+    tells all workers to look at their queue.
     """
 
     registry: Registry | None = None
@@ -60,6 +61,7 @@ class Surroundings:
     search_notes: SearchNotes = lambda _: ()
     revisions: Callable[[], Revisions | None] = lambda: None
     sessions_at: str = ""
+    wake_workers: Callable[[], None] = lambda: None
 
 
 class Parts(TypedDict, total=False):
@@ -140,7 +142,9 @@ class UseCases:
             from commonhold.sessions.service import ManagedSessions  # noqa: PLC0415 - most sessions manage none
 
             around = self.surroundings
-            self._managed = ManagedSessions(self.place, self.ids, around.revisions(), around.sessions_at)
+            self._managed = ManagedSessions(
+                self.place, self.ids, around.revisions(), around.sessions_at, around.wake_workers
+            )
         return self._managed
 
     def _tree(self, place: str) -> RegionReader | None:

@@ -110,14 +110,16 @@ class Sandbox(StrEnum):
 class ManagedSession:
     """A session as its starter defined it.
 
-    `task` is the text for the agent. `agent` is the name of a known agent, or the template of a command. It starts at
-    the commit `base` (a full hash), which its starter had checked out in the working tree `root`, on `branch` (empty if
-    none). `place` names the machine and the state folder where it can run. `setup` prepares the workspace, `teardown`
-    is run before it is removed, all `checks` must pass after the agent: commands for a shell. A higher `priority` goes
-    first among the sessions of a `tenant`. It is ended after `timeout_seconds`, or `silence_seconds` without output. A
-    session whose supervisor was lost is tried `most_attempts` times. While it runs it holds the claim of the task
-    `task_id`, if it has one. In a `sandbox` its commands write to the workspace only, have no `network` unless it is
-    true, and see nothing of the home folder but the `exposed` paths (with `:rw` they may write there).
+    `task` is the text for the agent. `agent` is the name of a known agent, or the template of a command. It starts
+    at the commit `base` (a full hash), which its starter had checked out in the working tree `root`, on `branch`
+    (empty if none). `place` names the machine and the state folder where it can run; it is empty for a session that
+    any worker may run, which gets the base and gives back its work through the git `remote`. `setup` prepares the
+    workspace, `teardown` is run before it is removed, all `checks` must pass after the agent: commands for a shell.
+    A higher `priority` goes first among the sessions of a `tenant`. It is ended after `timeout_seconds`, or
+    `silence_seconds` without output. A session whose supervisor was lost is tried `most_attempts` times. While it
+    runs it holds the claim of the task `task_id`, if it has one. In a `sandbox` its commands write to the workspace
+    only, have no `network` unless it is true, and see nothing of the home folder but the `exposed` paths (with
+    `:rw` they may write there).
     All its processes together use at most `memory_bytes` and `cpus` processors; 0: no limit.
     """
 
@@ -142,6 +144,7 @@ class ManagedSession:
     exposed: tuple[str, ...] = ()
     memory_bytes: int = 0
     cpus: float = 0.0
+    remote: str = ""
 
     @property
     def worker(self) -> str:
@@ -173,7 +176,10 @@ class SessionResult:
 
 @dataclass(frozen=True, slots=True)
 class SessionAttempt:
-    """One try. `end` is None while it runs; `turns` counts the starts of its agent: one more after each pause."""
+    """One try. `end` is None while it runs; `turns` counts the starts of its agent: one more after each pause.
+
+    `place` is where it runs; empty in records of earlier versions, which have only that of the session.
+    """
 
     number: int
     began_at: float
@@ -184,6 +190,7 @@ class SessionAttempt:
     status: int | None = None
     note: str = ""
     result: SessionResult | None = None
+    place: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,9 +205,9 @@ class SessionQueued:
 class SessionMoved:
     """A managed session changed its state, by `holder`, in the attempt of that number.
 
-    A CLAIM has the supervisor's lease with its fence, and the `slot`, the number of the port range that it prefers. An ASK has
-    the `wish`. A PAUSE or LOSE may have the instant `due` from which it goes on by itself. A RETRY may have a new
-    `task`, an APPROVE has the merge `commit` (empty: it was merged elsewhere).
+    A CLAIM has the supervisor's lease with its fence, the `place` where it runs, and the `slot`, the number of the port
+    range that it prefers. An ASK has the `wish`. A PAUSE or LOSE may have the instant `due` from which it goes on by
+    itself. A RETRY may have a new `task`, an APPROVE has the merge `commit` (empty: it was merged elsewhere).
     """
 
     holder: str
@@ -218,6 +225,7 @@ class SessionMoved:
     due: Deadline | None = None
     task: str = ""
     commit: str = ""
+    place: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,6 +268,12 @@ class ManagedSessionRecord:
     def is_final(self) -> bool:
         """Whether nothing more is expected to happen to it."""
         return self.state in FINAL
+
+    @property
+    def place(self) -> str:
+        """Where it runs, or ran last; where it can run, if it is queued: empty is on any worker."""
+        is_there = self.attempts and self.state is not SessionState.QUEUED
+        return (self.attempts[-1].place if is_there else "") or self.session.place
 
     def can(self, move: SessionMove) -> bool:
         """Whether the table has this transition from the present state."""
@@ -316,7 +330,7 @@ def _claimed(record: ManagedSessionRecord, event: SessionMoved, sequence: int, a
         attempt = replace(last, turns=last.turns + 1, ended_at=None, end=None, cause=None, status=None, note="")
         attempts = (*record.attempts[:-1], attempt)
     else:
-        attempts = (*record.attempts, SessionAttempt(event.attempt, at))[-MOST_KEPT_ATTEMPTS:]
+        attempts = (*record.attempts, SessionAttempt(event.attempt, at, place=event.place))[-MOST_KEPT_ATTEMPTS:]
     return replace(
         record,
         attempt=event.attempt,

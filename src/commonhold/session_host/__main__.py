@@ -16,8 +16,7 @@ from commonhold.session_host.leftovers import Leftovers, guarded, sweep
 from commonhold.session_host.session_files import SessionFiles
 from commonhold.session_host.supervisor import Supervisor
 from commonhold.session_host.worktrees import Worktrees
-from commonhold.sessions.decide import supervisor_of
-from commonhold.sessions.service import ENGINE
+from commonhold.sessions.decide import ENGINE, supervisor_of
 from commonhold.workspace.git.process import Git
 from commonhold.workspace.repository import find_repository
 
@@ -30,7 +29,8 @@ def main(root: str, session: str = "") -> int:
     repository, settings = find_repository(root), load_settings(root)
     log_to_standard_error(settings.log, "")
     files = SessionFiles.of(repository, settings)
-    worktrees = Worktrees(Git(repository.root), files)
+    git = Git(repository.root)
+    worktrees = Worktrees(git, files)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(_ASKED_TO_END))
     guard = guarded(files.label(session)) if session else nullcontext()
     with guard, open_beside_daemon(root, supervisor_of(session) if session else ENGINE) as hold:
@@ -42,7 +42,7 @@ def main(root: str, session: str = "") -> int:
         if view.record.state is not SessionState.RUNNING:
             _log.warning("session is not running", session=session, state=view.record.state)
             return 1
-        Supervisor(hold, worktrees, files, settings, repository.state_folder).supervise(view.record)
+        Supervisor(hold, git, worktrees, files, settings, repository.state_folder).supervise(view.record)
     return 0
 
 

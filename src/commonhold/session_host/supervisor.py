@@ -7,7 +7,8 @@ have taken the session over, under a higher fence.
 import os
 import time
 import uuid
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Final
@@ -31,10 +32,12 @@ from commonhold.session_host.leftovers import Leftovers
 from commonhold.session_host.limits import limits_of, remove_limits
 from commonhold.session_host.ports import port_range
 from commonhold.session_host.session_files import SessionFiles, WorkspaceNote
+from commonhold.session_host.shared_commits import obtain_commit, offer_commit
 from commonhold.session_host.turn import GRACE_SECONDS, SHELL, Stopped, Turn, environment_of
 from commonhold.session_host.worktrees import Worktrees, workspace_lost
 from commonhold.sessions.commands import SessionReport
 from commonhold.workspace import daemon_files
+from commonhold.workspace.git.process import Git
 
 TTL_SECONDS: Final = 30.0
 """How long the lease of a supervisor lasts: a supervisor that died is noticed after this time."""
@@ -79,6 +82,14 @@ class Wishes:
                 return self._lose("its lease could not be renewed")
         return None
 
+    def last(self, work: Callable[[], None]) -> None:
+        """Do a work that may take longer than the lease lasts, in another thread, and renew the lease meanwhile."""
+        with ThreadPoolExecutor(1) as pool:
+            doing = pool.submit(work)
+            while wait([doing], ASK_SECONDS).not_done:
+                self.asked()
+            doing.result()
+
     def _lose(self, why: str) -> Stopped:
         self.is_lost = True
         return Stopped(EndCause.LOST, why)
@@ -89,6 +100,7 @@ class Supervisor:
     """Supervises one turn of a session that was claimed for it."""
 
     hold: Commonhold
+    git: Git
     worktrees: Worktrees
     files: SessionFiles
     settings: Settings
@@ -101,7 +113,7 @@ class Supervisor:
             wishes = Wishes(self.hold, record)
             note, report = self._run(record, wishes, ports)
             if note is not None:
-                report = self._harvested(note, report)
+                report = self._offered(record, self._harvested(note, report), wishes)
             if not wishes.is_lost:
                 self._report(record, report)
             leftovers = Leftovers(self.worktrees, self.files, environment_without_git())
@@ -123,6 +135,9 @@ class Supervisor:
                 note = None
             if not is_first and (note is None or not self.worktrees.is_there(note)):
                 raise workspace_lost(str(self.files.workspace(session.id, record.attempt)))
+            if note is None and session.remote:
+                wishes.last(lambda: obtain_commit(self.git, session.remote, session.base))
+                session = replace(session, root=self.git.root)  # that of its starter is on another machine
             if note is None:
                 note = self.worktrees.make(session, record.attempt)
             # A sweep that tears down after a lost supervisor needs what the set-up had.
@@ -158,6 +173,26 @@ class Supervisor:
             )
         kept = "" if is_complete else f"; some of its files could not be harvested, and stay in {note.path}"
         return replace(report, result=result, note=f"{report.note}{kept}")
+
+    def _offered(self, record: ManagedSessionRecord, report: SessionReport, wishes: Wishes) -> SessionReport:
+        """Push the work of a session that began on another machine; the report says so if that fails."""
+        remote, result = record.session.remote, report.result
+        if not remote or result is None:
+            return report
+        until = time.monotonic() + _REPORT_SECONDS
+        while True:
+            try:
+                wishes.last(lambda: offer_commit(self.git, remote, result.snapshot))
+            except CommonholdError as fault:
+                wishes.asked()
+                if time.monotonic() < until and not wishes.is_lost:
+                    time.sleep(ASK_SECONDS)
+                    continue
+                move = SessionMove.FAIL if report.move is SessionMove.FINISH else report.move
+                return replace(
+                    report, move=move, note=f"{report.note}; its work is on that machine only: {fault.message}"
+                )
+            return report
 
     def _report(self, record: ManagedSessionRecord, report: SessionReport) -> None:
         """Report the end, again and again while no store answers: then the session counts as lost."""
@@ -211,7 +246,7 @@ def agent_command(
     known = HEADLESS.get(session.agent)
     if known is None:
         return (SHELL, "-c", line_of_command(session.agent, prompt_file, workspace)), {}
-    name = str(uuid.uuid5(uuid.NAMESPACE_URL, f"{session.place}/{session.id}/{record.attempt}"))
+    name = str(uuid.uuid5(uuid.NAMESPACE_URL, f"{record.place}/{session.id}/{record.attempt}"))
     takes_id = any("{session}" in each for each in known.start)
     make = known.starting if is_first or not takes_id else known.resuming
     return make(session.task, workspace, name), known.environment

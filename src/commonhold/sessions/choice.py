@@ -5,7 +5,7 @@ session rises by one priority for each `AGEING_SECONDS` that it waits, so that n
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Final
 
 from commonhold.kernel.clock import Now
@@ -25,19 +25,19 @@ def is_ready(record: ManagedSessionRecord, now: Now) -> bool:
 
 
 def next_session(
-    records: Iterable[ManagedSessionRecord],
+    records: Collection[ManagedSessionRecord],
     served: Mapping[str, int],
-    place: str,
+    places: Collection[str],
     limits: SessionLimits,
     now: Now,
     board: Board,
 ) -> ManagedSessionRecord | str:
-    """Return the session to claim next in `place`, or why none can be claimed: one whose task cannot be waits.
+    """Return the session to claim next in one of `places`, or why none can be claimed: one whose task cannot be waits.
 
     `served` are the sequences of the last claims by tenant. A paused session goes on even while too many await review:
     it has begun already.
     """
-    here = [each for each in records if each.session.place == place]
+    here = [each for each in records if each.place in places]
     states = Counter(each.state for each in here)
     if states[SessionState.RUNNING] >= limits.running:
         return f"{states[SessionState.RUNNING]} sessions are running, and the limit is {limits.running}"
@@ -51,7 +51,8 @@ def next_session(
             return f"{waiting} sessions await review, and the limit is {limits.awaiting_review}"
     if not ready:
         return "no session is ready"
-    running = Counter(each.session.tenant for each in here if each.state is SessionState.RUNNING)
+    # On all machines: else a tenant with many sessions would get an equal share of each.
+    running = Counter(each.session.tenant for each in records if each.state is SessionState.RUNNING)
 
     def order(record: ManagedSessionRecord) -> tuple[float, ...]:
         tenant = record.session.tenant
@@ -61,7 +62,12 @@ def next_session(
     return min(ready, key=order)
 
 
+def places_of(place: str, *, takes_any: bool) -> tuple[str, ...]:
+    """Return the places whose sessions are claimed at `place`; the empty one has those that may run anywhere."""
+    return (place, "") if takes_any else (place,)
+
+
 def free_slot(records: Iterable[ManagedSessionRecord], place: str) -> int:
     """Return the lowest number that no running session of the place has: two of them never share their ports."""
-    taken = {each.slot for each in records if each.state is SessionState.RUNNING and each.session.place == place}
+    taken = {each.slot for each in records if each.state is SessionState.RUNNING and each.place == place}
     return next(number for number in range(len(taken) + 1) if number not in taken)

@@ -45,13 +45,17 @@ class StartSession:
 
 @dataclass(frozen=True, slots=True)
 class ClaimSession:
-    """Claim the next session of a place for a supervisor, with a lease for `ttl_seconds` under `lease_id`."""
+    """Claim the next session of a place for a supervisor, with a lease for `ttl_seconds` under `lease_id`.
+
+    `takes_any`: the place belongs to a worker, which takes those that may run anywhere, too.
+    """
 
     holder: str
     place: str
     limits: SessionLimits
     lease_id: str
     ttl_seconds: float
+    takes_any: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,7 +28,7 @@ from commonhold.kernel.managed_session import (
 from commonhold.kernel.modes import Mode
 from commonhold.kernel.outcomes import Granted
 from commonhold.kernel.refusals import Refusal
-from commonhold.sessions.choice import free_slot, next_session
+from commonhold.sessions.choice import free_slot, next_session, places_of
 from commonhold.sessions.commands import (
     ChangeSession,
     ClaimSession,
@@ -48,6 +48,8 @@ from commonhold.sessions.task_claims import claim_task, end_claim, follow_review
 from commonhold.tasks.board import Board
 from commonhold.tasks.turn import TaskTurn
 
+ENGINE: Final = "commonhold:sessions"
+"""The holder under which a daemon or a worker claims sessions for supervisors."""
 LONGEST_BACKOFF_SECONDS: Final = 60.0
 _REPORTED: Final = frozenset({SessionMove.PAUSE, SessionMove.FINISH, SessionMove.FAIL, SessionMove.CANCEL})
 
@@ -175,7 +177,8 @@ def _start(turn: _Turn, command: StartSession) -> SessionChanged:
 
 def _claim(turn: _Turn, command: ClaimSession) -> SessionClaimed | NoSession:
     turn.tasks.settle()
-    found = next_session(turn.sessions.values(), turn.served, command.place, command.limits, turn.now, turn.tasks.board)
+    places = places_of(command.place, takes_any=command.takes_any)
+    found = next_session(turn.sessions.values(), turn.served, places, command.limits, turn.now, turn.tasks.board)
     if isinstance(found, str):
         return NoSession(found)
     if not claim_task(turn.tasks, found, command.lease_id):
@@ -196,6 +199,7 @@ def _claim(turn: _Turn, command: ClaimSession) -> SessionClaimed | NoSession:
         lease_id=outcome.lease.id,
         fence=outcome.lease.fence,
         slot=free_slot(turn.sessions.values(), command.place),
+        place=command.place,
     )
     return SessionClaimed(turn.move(found, event), outcome.lease)
 

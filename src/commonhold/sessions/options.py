@@ -18,6 +18,8 @@ class SessionOptions(TypedDict, total=False):
     to the workspace only, reach no `network` unless that is true, and see nothing of the home folder but the `exposed`
     paths: absolute ones, which end with `:rw` where they may write.
     All its processes together use at most `memory_bytes` and `cpus` processors, on Linux (0: no limit).
+    With the name of a git `remote`, any worker may run it: each has a clone with a remote of that name. The base must
+    be there, under `refs/commonhold/commits/HASH`, which `commonhold session start --remote` sees to.
     """
 
     base: str
@@ -35,3 +37,4 @@ class SessionOptions(TypedDict, total=False):
     exposed: Sequence[str]
     memory_bytes: int
     cpus: float
+    remote: str

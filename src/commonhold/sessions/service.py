@@ -1,7 +1,7 @@
 """The managed sessions of one repository: the use cases of those who start and review them, and of supervisors."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -15,7 +15,7 @@ from commonhold.leases.idempotency import IdentifiedRequest, once
 from commonhold.leases.registry import task_storage
 from commonhold.leases.requests import check_reason
 from commonhold.sessions.answers import ManagedSessionAnswer, ManagedSessionView
-from commonhold.sessions.choice import is_ready, next_session
+from commonhold.sessions.choice import is_ready, next_session, places_of
 from commonhold.sessions.commands import (
     ChangeSession,
     ClaimSession,
@@ -32,7 +32,7 @@ from commonhold.sessions.commands import (
     SettleSessions,
     StartSession,
 )
-from commonhold.sessions.decide import unknown
+from commonhold.sessions.decide import ENGINE, unknown
 from commonhold.sessions.options import SessionOptions
 from commonhold.sessions.queue import SessionQueue, session_board, table_of
 from commonhold.sessions.task_claims import blocked_by_tasks
@@ -45,8 +45,6 @@ MOST_PRIORITY: Final = 1_000
 MOST_ATTEMPTS: Final = 20
 LEAST_MEMORY_BYTES: Final = 16 << 20
 MOST_SECONDS: Final = 7 * 86_400.0
-ENGINE: Final = "commonhold:sessions"
-"""The holder under which the daemon claims sessions for supervisors."""
 _CONTROL: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 _EXPLAINED: Final = (SessionAction.CANCEL, SessionAction.DISCARD)
 
@@ -54,13 +52,21 @@ _EXPLAINED: Final = (SessionAction.CANCEL, SessionAction.DISCARD)
 class ManagedSessions:
     """The managed sessions of one repository, for one session name."""
 
-    def __init__(self, place: WorktreeState, ids: Ids, revisions: Revisions | None, where: str) -> None:
-        """Keep sessions where the leases are kept. `where` names the machine and state folder that they run at."""
+    def __init__(
+        self, place: WorktreeState, ids: Ids, revisions: Revisions | None, where: str, wake: Callable[[], None]
+    ) -> None:
+        """Keep sessions where the leases are kept. `where` names the machine and state folder that they run at.
+
+        `wake` tells the workers to look at the queue; it neither waits nor fails.
+        """
         self._root = place.files.root
         self._ids = ids
         self._revisions = revisions
         self._where = where
-        self._queue = SessionQueue(*task_storage(place))
+        self._wake = wake
+        tables, clock = task_storage(place)
+        self.is_shared = tables is not place.store
+        self._queue = SessionQueue(tables, clock)
 
     def start(
         self, holder: str, task: str, agent: str, options: SessionOptions, request_id: str | None
@@ -79,7 +85,13 @@ class ManagedSessions:
             task = task or "\n\n".join(filter(None, (known.title, known.intent)))
             rest["checks"] = tuple(dict.fromkeys((*rest["checks"], *known.checks)))
         base = rest.pop("base", "") or "HEAD"
-        session = _checked(ManagedSession("", task, agent, "", self._root, self._where, **rest))
+        where = "" if options.get("remote") else self._where
+        session = _checked(ManagedSession("", task, agent, "", self._root, where, **rest))
+        if session.remote and not self.is_shared:
+            raise invalid(
+                "no worker sees it, because sessions are not kept in a PostgreSQL that all machines share",
+                "set the setting `store`: commonhold config store",
+            )
         commit, branch = self._revisions.commit_of(base), self._revisions.branch()
         command = StartSession(holder, replace(session, base=commit, branch=branch))
         return self._answer(self._run(command, request_id, (session, base)), "started")
@@ -118,11 +130,16 @@ class ManagedSessions:
         command = ReportSession(holder, session, attempt, fence, report)
         return self._answer(self._run(command, request_id, command))
 
-    def claim(self, limits: SessionLimits, ttl_seconds: float) -> ManagedSessionRecord | None:
-        """Claim the next session that can run here; None if none can. Without one, nothing is written."""
-        if not self._is_due(limits):
+    def claim(
+        self, limits: SessionLimits, ttl_seconds: float, *, takes_any: bool = False
+    ) -> ManagedSessionRecord | None:
+        """Claim the next session that can run here; None if none can. Without one, nothing is written.
+
+        `takes_any`: also one that any worker may run.
+        """
+        if not self._is_due(limits, takes_any=takes_any):
             return None
-        command = ClaimSession(ENGINE, self._where, limits, self._ids.new("lease"), ttl_seconds)
+        command = ClaimSession(ENGINE, self._where, limits, self._ids.new("lease"), ttl_seconds, takes_any)
         outcome = self._queue.execute(command)
         return outcome.record if isinstance(outcome, SessionClaimed) else None
 
@@ -141,7 +158,7 @@ class ManagedSessions:
         """Whether a session here is running, or will run without a further command."""
         with self._queue.read() as reader:
             return any(
-                each.session.place == self._where
+                each.place == self._where
                 and (
                     each.state in (SessionState.QUEUED, SessionState.RUNNING)
                     or (each.state is SessionState.PAUSED and each.is_due)
@@ -149,11 +166,11 @@ class ManagedSessions:
                 for each in reader.managed_sessions_in_question(())
             )
 
-    def _is_due(self, limits: SessionLimits) -> bool:
+    def _is_due(self, limits: SessionLimits, *, takes_any: bool) -> bool:
         with self._queue.read() as reader:
             table = table_of(reader)
-        now = self._queue.now()
-        found = next_session(table.sessions.values(), table.served, self._where, limits, now, table.board)
+        now, places = self._queue.now(), places_of(self._where, takes_any=takes_any)
+        found = next_session(table.sessions.values(), table.served, places, limits, now, table.board)
         return not isinstance(found, str)
 
     def list(self, ids: Sequence[str], *, is_all: bool) -> ManagedSessionAnswer:
@@ -191,7 +208,10 @@ class ManagedSessions:
         return tuple(views)
 
     def _run(self, command: SessionCommand, request_id: str | None, content: object) -> SessionOutcome:
-        return self._queue.execute(command, once(IdentifiedRequest(command.holder, request_id, content)))
+        outcome = self._queue.execute(command, once(IdentifiedRequest(command.holder, request_id, content)))
+        if isinstance(outcome, SessionChanged):
+            self._wake()  # it waits now, or its end has made room for another
+        return outcome
 
     def _answer(self, outcome: SessionOutcome, word: str = "changed") -> ManagedSessionAnswer:
         match outcome:
@@ -228,6 +248,9 @@ def _checked(session: ManagedSession) -> ManagedSession:
     for check in session.checks:
         check_line(check, "check", MAX_TEXT_LENGTH)
     check_line(session.tenant, "tenant", MAX_HOLDER_LENGTH)
+    check_line(session.remote, "remote", MAX_HOLDER_LENGTH)
+    if session.remote.startswith("-"):
+        raise invalid(f"{session.remote!r} is no name of a git remote", "`git remote` lists them")
     _check_sandbox(session)
     if len(session.checks) > MOST_CHECKS:
         raise invalid(f"it has more than {MOST_CHECKS} checks", "join them into a script")

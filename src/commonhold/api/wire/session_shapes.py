@@ -46,6 +46,8 @@ def view(found: ManagedSessionView) -> Json:
         "exposed": list(session.exposed),
         "memory_bytes": session.memory_bytes or None,
         "cpus": session.cpus or None,
+        "remote": session.remote or None,
+        "place": record.place or None,
         "timeout_seconds": session.timeout_seconds,
         "silence_seconds": session.silence_seconds,
         "attempt": record.attempt,
@@ -74,6 +76,7 @@ def _attempt(found: SessionAttempt) -> Json:
         "cause": found.cause.value if found.cause else None,
         "status": found.status,
         "note": found.note,
+        "place": found.place or None,
         "result": _result(found.result),
     }
 

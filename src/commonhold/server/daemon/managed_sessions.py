@@ -1,6 +1,7 @@
-"""The daemon's part in managed sessions: it claims the next one whenever there is room, and starts its supervisor.
+"""The engine of managed sessions: it claims the next one whenever there is room, and starts its supervisor.
 
-It keeps nothing: the store says which sessions wait and run. A supervisor outlives the daemon.
+A daemon has one, and so has a worker. It keeps nothing: the store says which sessions wait and run. A supervisor
+outlives both.
 """
 
 import os
@@ -32,12 +33,14 @@ _log: Final = Log(__name__)
 class SessionEngine:
     """Starts the supervisors of one repository."""
 
-    def __init__(self, repository: Repository, service: Callable[[], Service]) -> None:
-        """Claim sessions by the `service` of the daemon itself."""
+    def __init__(self, repository: Repository, service: Callable[[], Service], *, takes_any: bool = False) -> None:
+        """Claim sessions by the `service` of the process itself; a worker also takes those that any may run."""
         self._repository = repository
+        self._takes_any = takes_any
         self._service = service
         self._has_work = True
         self._looks_at = 0.0
+        self._looked_at = 0.0
         self._sweeps_at = 0.0
         self._seen_event = -1
         self._fault = ""
@@ -47,6 +50,10 @@ class SessionEngine:
         """Whether a session is running, or waits for a place: then the daemon stays."""
         return self._has_work
 
+    def wake(self) -> None:
+        """Let the next look be soon: the queue has changed."""
+        self._looks_at = min(self._looks_at, self._looked_at + LOOK_SECONDS)
+
     def look(self, now: float, newest_event: int) -> None:
         """Note lost supervisors, and start those for which there is room.
 
@@ -55,7 +62,7 @@ class SessionEngine:
         """
         if now < self._looks_at or not (self._has_work or newest_event != self._seen_event):
             return
-        self._seen_event, self._looks_at = newest_event, now + LOOK_SECONDS
+        self._seen_event, self._looked_at, self._looks_at = newest_event, now, now + LOOK_SECONDS
         with correlated():
             try:
                 settings = load_settings(self._repository.root)
@@ -73,7 +80,7 @@ class SessionEngine:
         queue = self._service().session_queue
         lost = queue.settle()
         limits = SessionLimits(int(settings.max_sessions), int(settings.max_reviews))
-        while (record := queue.claim(limits, TTL_SECONDS)) is not None:
+        while (record := queue.claim(limits, TTL_SECONDS, takes_any=self._takes_any)) is not None:
             self._start(record, settings)
         self._has_work = bool(settings.store) or queue.has_work()
         if lost or now >= self._sweeps_at:

@@ -1,14 +1,13 @@
 """A branch of a git remote: its commit, and moving it by compare-and-swap."""
 
-from subprocess import TimeoutExpired
 from typing import Final
 
-from commonhold.kernel.errors import Code, InputError, StoreError, UsageError
+from commonhold.kernel.errors import Code, InputError
 from commonhold.workspace.git.history import one_line
 from commonhold.workspace.git.integration import Move, Moving
 from commonhold.workspace.git.process import Done, Git, failed
+from commonhold.workspace.git.remote import check_remote, run_with_remote
 
-_PATIENCE_SECONDS: Final = 300.0
 _BRANCHES: Final = "refs/heads/"
 
 
@@ -17,12 +16,7 @@ class RemoteBranch:
 
     def __init__(self, git: Git, remote: str, ref: str) -> None:
         """Ask `git` about `ref` of the remote named `remote`. Raises UsageError if there is no such remote."""
-        if remote.startswith("-") or git.line("remote", "get-url", remote) is None:
-            raise UsageError(
-                Code.USAGE,
-                f"there is no git remote {remote[:100]!r}",
-                hint="`git remote` lists the remotes; `git remote add NAME URL` adds one",
-            )
+        check_remote(git, remote)
         self._git = git
         self._ref = ref
         self.remote = remote
@@ -62,11 +56,4 @@ class RemoteBranch:
         return Move(Moving.REFUSED, one_line(f"{self.name} does not take it: {said}")[:1000])
 
     def _run(self, *words: str) -> Done:
-        try:
-            return self._git.run(*words, timeout_seconds=_PATIENCE_SECONDS)
-        except TimeoutExpired as fault:
-            raise StoreError(
-                Code.GIT_FAILED,
-                f"`git {words[0]}` with the remote {self.remote} did not end within {_PATIENCE_SECONDS:g} seconds",
-                hint=f"see that this works without a question: git ls-remote {self.remote}",
-            ) from fault
+        return run_with_remote(self._git, self.remote, *words)
