@@ -21,7 +21,7 @@ FIND_PYTHON = for name in $(PYTHON) python3.14 python3.13 python3.12 python3.11 
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help quick test test-types test-agents lint check generate format coverage stress fuzz docs recording bench bench-contention bench-rivals bench-merge bench-semantics bench-hooks bench-exec bench-starting bench-tracing bench-claims bench-coordination bench-plan-check bench-dashboard bench-network bench-session-workspaces publish demo dashboard dashboard-pictures build lock clean
+.PHONY: help quick test test-types test-agents lint check generate format coverage stress fuzz docs recording bench bench-contention bench-rivals bench-merge bench-semantics bench-hooks bench-exec bench-starting bench-tracing bench-claims bench-coordination bench-plan-check bench-dashboard bench-network bench-sessions bench-session-workspaces publish demo dashboard dashboard-pictures build lock clean
 .SILENT:
 .DELETE_ON_ERROR:
 
@@ -138,6 +138,9 @@ bench-dashboard: $(STAMP) ## Measure the dashboard in a headless Chromium, with 
 
 bench-network: $(STAMP) ## Measure HTTP beside the socket, and 200 watchers beside 50 agents
 	$(PY) -m bench.network $(ARGS)
+
+bench-sessions: $(STAMP) ## Measure managed sessions: start-up, log lines, the throughput of their queue
+	$(PY) -m bench.sessions $(ARGS)
 
 bench-session-workspaces: $(STAMP) ## Measure workspaces of sessions in large repositories: ARGS="--sizes 50000 --rounds 2"
 	$(PY) -m bench.session_workspaces $(ARGS)
