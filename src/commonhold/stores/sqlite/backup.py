@@ -13,7 +13,7 @@ from commonhold.kernel.errors import Code, InputError, StoreError
 from commonhold.kernel.events import Event
 from commonhold.stores.sqlite.checked_opening import DATABASE, GATE, opened_whole
 from commonhold.stores.sqlite.connect import APPLICATION_ID, connect
-from commonhold.stores.sqlite.event_numbering import record_above
+from commonhold.stores.sqlite.event_numbering import FENCE_GAP, record_above
 from commonhold.stores.sqlite.faults import translate
 from commonhold.stores.sqlite.gate import Gate
 from commonhold.stores.sqlite.last_event_mark import LOGS, Mark
@@ -122,9 +122,10 @@ def restore(
     """Put the backup at `path` in the place of the state, and keep the state before under the ending `kept`.
 
     `events` returns the events to record then, such as those that end all leases. They get numbers above all of the
-    backup and all that this machine has seen, with room for a million events that it has not seen. `at` is the wall
-    time. Raises InputError `FILE_NOT_FOUND`, `NOT_A_FILE`, StoreError `STORE_CORRUPT` or `STORE_NEWER` for a file that
-    is no usable backup, `STORE_OWNED` while a daemon serves the repository; nothing was changed then.
+    backup and all that this machine has seen: the next ones if the state before has seen all of these, else with room
+    for a million events that it has not seen. `at` is the wall time. Raises InputError `FILE_NOT_FOUND`, `NOT_A_FILE`,
+    StoreError `STORE_CORRUPT` or `STORE_NEWER` for a file that is no usable backup, `STORE_OWNED` while a daemon serves
+    the repository; nothing was changed then.
     """
     place = os.path.join(state_folder, DATABASE)
     beside = f"{place}.restoring"
@@ -136,11 +137,14 @@ def restore(
         backup = _checked(beside)
         connect(beside).close()  # this version can use it, and its tables are up to date
         mark = gate.read_mark()
-        marks = [backup, *filter(None, (mark, second.read()))]
+        marks = [each for each in (mark, second.read()) if each]
+        replaced = _whole(place, marks)
+        newest = max((backup, *marks, *filter(None, [replaced])), key=_sequence)
+        gap = 0 if replaced and replaced.sequence == newest.sequence else FENCE_GAP
         had_state = _move_aside(place, kept, mark)
         os.replace(beside, place)
         with closing(connect(place)) as connection:
-            number = record_above(connection, max(marks), events, at)
+            number = record_above(connection, newest, events, at, gap)
             for write in (gate.write_mark, second.write):
                 write(Mark(number, at, os.stat(place).st_ino))
         return Restored(backup.sequence, number, place + kept if had_state else "")
@@ -153,6 +157,10 @@ def restore(
         gate.leave()
         gate.close()
         second.close()
+
+
+def _sequence(mark: Mark) -> int:
+    return mark.sequence
 
 
 def _checked(path: str) -> Mark:
@@ -211,6 +219,18 @@ def _no_backup(path: str) -> StoreError:
         hint="name a file that `commonhold backup` has written",
         fields={"path": path},
     )
+
+
+def _whole(place: str, marks: Iterable[Mark]) -> Mark | None:
+    """Return the newest event of the state at `place`; None if that lacks a marked event, or cannot be read."""
+    if not os.path.lexists(place) or any(mark.has_log_of_another(place) for mark in marks):
+        return None
+    try:
+        newest = _checked(place)
+        with closing(apsw.Connection(place, flags=apsw.SQLITE_OPEN_READONLY)) as connection:
+            return newest if all(mark.is_in(connection) for mark in marks) else None
+    except (apsw.Error, StoreError):
+        return None
 
 
 def _move_aside(place: str, kept: str, mark: Mark | None) -> bool:

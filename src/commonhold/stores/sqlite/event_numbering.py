@@ -26,15 +26,19 @@ def go_on_above(connection: apsw.Connection, mark: Mark, events: Iterable[Event]
 
 
 def record_above(
-    connection: apsw.Connection, mark: Mark, events: Callable[[SqliteSession], Iterable[Event]], at: float
+    connection: apsw.Connection,
+    mark: Mark,
+    events: Callable[[SqliteSession], Iterable[Event]],
+    at: float,
+    gap: int = FENCE_GAP,
 ) -> int:
-    """Record events, with numbers above all that were given by the mark; return the number of the last one.
+    """Record events, with numbers more than `gap` above the mark; return the number of the last one.
 
     Traces in the database of commits that had not ended are dropped: they ended since, or were lost with their events.
     """
     with transaction(connection):
         session = SqliteSession(connection)
-        session.skip_to(mark.sequence + FENCE_GAP)
+        session.skip_to(mark.sequence + gap + 1)
         session.record(events(session), at)
         for journal in session.journals():
             session.end(journal.id)
