@@ -37,3 +37,12 @@ def test_a_backup_that_would_replace_a_file_is_refused(run: Call, root: Path) ->
     run("acquire", "x:1")
     refused = run("backup", str(root / "a.py"), "--json")
     assert (refused.status, refused.json["code"]) == (3, "FILE_EXISTS")
+
+
+def test_a_backup_without_a_name_is_not_written_into_the_working_tree(run: Call, root: Path) -> None:
+    run("acquire", "x:1")
+    before = sorted(root.iterdir())
+    made = Path(run("backup", "--json").json["path"])
+    assert sorted(root.iterdir()) == before
+    assert (made.parent, made.is_file()) == (root / ".git/commonhold.backups", True)
+    assert run("restore", str(made), "--yes").status == 0
