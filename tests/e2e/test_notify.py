@@ -34,7 +34,7 @@ def test_unfinished_work_is_notified_by_the_daemon(run: Call, root: Path, monkey
 
 
 def test_targets_are_added_listed_tested_and_removed(run: Call) -> None:
-    assert run("notify", "list").status == 1
+    assert run("notify", "list").status == 0, "an empty list is no failure"
     assert run("notify", "test").status == 1
     refused = run("notify", "add", "http://127.0.0.1/hook", "--json")
     assert (refused.status, refused.json["code"]) == (2, "ADDRESS_UNSAFE")

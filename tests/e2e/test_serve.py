@@ -255,7 +255,7 @@ def test_a_port_that_is_taken_is_told_and_the_daemon_lives(run: Call, root: Path
 
 
 def test_tokens_are_issued_listed_and_revoked(run: Call) -> None:
-    assert run("token", "list").status == 1
+    assert run("token", "list").status == 0, "an empty list is no failure"
     made = run("token", "issue", "--scope", "observer", "--label", "wall", "--days", "7", "--json").json
     assert made["token"].startswith(f"chd_{made['id']}_")
     assert run("token", "issue").text.startswith("chd_")

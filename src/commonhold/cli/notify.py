@@ -70,10 +70,10 @@ def _add(given: Given, url: str, kinds: tuple[str, ...], *, is_private: bool) ->
 @common
 @click.pass_obj
 def _list(given: Given) -> int:
-    """List the targets, the oldest first, without their secrets. The exit code is 1 if there are none."""
+    """List the targets, the oldest first, without their secrets."""
     found = _targets(given)
     answer(given, found, lambda known: {"targets": [_shape(each) for each in known]}, _described)
-    return DONE if found else REFUSED
+    return DONE
 
 
 @command.command("remove", cls=Command, examples=("commonhold notify remove 3f9a6c1e",))

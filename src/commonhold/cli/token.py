@@ -8,7 +8,7 @@ from commonhold.api.wire.instants import instant
 from commonhold.api.wire.text import Json
 from commonhold.cli.command import Command, Group
 from commonhold.cli.common_options import Given, common, start_of
-from commonhold.cli.exit_status import DONE, REFUSED
+from commonhold.cli.exit_status import DONE
 from commonhold.cli.output import answer, shown
 from commonhold.kernel import texts
 from commonhold.kernel.errors import Code, UsageError
@@ -80,10 +80,10 @@ def _issue(given: Given, scope: str, label: str, holder: str | None, days: float
 @common
 @click.pass_obj
 def _list(given: Given) -> int:
-    """List the tokens, the oldest first: id, scope, and whose it is. The exit code is 1 if there are none."""
+    """List the tokens, the oldest first: id, scope, and whose it is."""
     found = tokens.tokens(_folder(given))
     answer(given, found, lambda known: {"tokens": [_shape(each) for each in known]}, _described)
-    return DONE if found else REFUSED
+    return DONE
 
 
 @command.command("revoke", cls=Command, examples=("commonhold token revoke 3f9a6c1e",))
