@@ -228,7 +228,8 @@ def _coordinated(_: Recorded, event: RunStarted | RunMoved, __: Ledger) -> Itera
 
 
 def _stepped(_: Recorded, event: ItemMoved, __: Ledger) -> Iterator[str]:
-    if event.note:
+    told = [part.why for part in (event.locks, event.outcome) if part]
+    if event.note and event.note not in told:  # roles often post one text as note and reason
         yield f"The note says {quoted(event.note)}."
     if event.locks and event.locks.why:
         yield f"Its lock plan is {event.locks.locking.value}: {event.locks.why}."

@@ -1,12 +1,15 @@
 """Explanations from the log: who stood in the way, what changed meanwhile, and how it went on."""
 
+from typing import Any
+
 import pytest
 from tests.unit.history.shop import SOURCE, Shop
 
 from commonhold.kernel.changeset import Changeset, Edit, Op
 from commonhold.kernel.errors import Code, InputError
-from commonhold.kernel.run import RunMove
+from commonhold.kernel.run import CandidateOutcome, EditCandidate, ItemStep, LockPlan, Role, RunMove
 from commonhold.kernel.task import Task
+from commonhold.runs.commands import Post
 
 
 def test_a_denial_names_the_holder_its_purpose_and_the_later_grant(shop: Shop) -> None:
@@ -158,3 +161,24 @@ def test_a_run_has_its_transitions_and_the_steps_of_its_items(shop: Shop) -> Non
     of_task = shop.explain("task:price")
     assert [each.kind for each in of_task.steps].count("item_moved") == 2
     assert f"editor:{run.id}.price gave the task price back" in " ".join(each.text for each in of_task.steps)
+
+
+def test_a_text_that_is_both_note_and_reason_is_told_once(shop: Shop) -> None:
+    boss = shop.session("boss")
+    run = boss.start_run(Task("price", "price")).runs[0].run
+    taken = boss.take_item(run.id, fence=run.fence).item
+    assert taken is not None
+    item, steps = taken.item, (ItemStep.PROPOSE, ItemStep.REFUSE, ItemStep.REPLAN)
+    parts: list[dict[str, Any]] = [
+        {"candidate": EditCandidate(1, "{}")},
+        {"outcome": CandidateOutcome("REGION_CHANGED", "it has changed"), "note": "it has changed"},
+        {"locks": LockPlan(why="others are at it"), "note": "others are at it"},
+    ]
+    for step, part in zip(steps, parts, strict=True):
+        made = boss.post(run.id, Post("price", step, item.last, Role.EDITOR, **part), fence=run.fence).item
+        assert made is not None
+        item = made.item
+    assert [each.reasons for each in shop.explain(f"run:{run.id}").steps[-2:]] == [
+        ("The refusal was REGION_CHANGED: it has changed.",),
+        ("Its lock plan is optimistic: others are at it.",),
+    ]
