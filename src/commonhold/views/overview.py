@@ -30,7 +30,7 @@ from commonhold.kernel.lease import Lease, Waiter, conflicts
 from commonhold.kernel.managed_session import ManagedSessionRecord, SessionState
 from commonhold.kernel.pictures import Status
 from commonhold.kernel.presence import Presence
-from commonhold.kernel.run import RunRecord, RunState
+from commonhold.kernel.run import ItemMoved, RunRecord, RunState
 from commonhold.kernel.task import TaskRecord, TaskState
 from commonhold.kernel.write_slots import is_for_slots, shown_key
 from commonhold.landing.answers import EntryView, QueueView
@@ -308,7 +308,8 @@ def _ended(tasks: Sequence[TaskRecord], runs: Sequence[RunRecord]) -> Iterator[N
 
 
 def _given_up(events: Sequence[Recorded], busy: set[str]) -> Iterator[Need]:
-    """Yield the refused commits after which their sessions have committed nothing."""
+    """Yield the refused commits after which their sessions have committed nothing; a run sees to those of its own."""
+    of_runs = {each.event.session for each in events if isinstance(each.event, ItemMoved)}
     last: dict[str, tuple[Recorded, CommitRefused | None]] = {}
     for each in events:
         match each.event:
@@ -319,7 +320,7 @@ def _given_up(events: Sequence[Recorded], busy: set[str]) -> Iterator[Need]:
             case _:
                 pass
     for recorded, event in last.values():
-        if event is not None and event.holder not in busy:
+        if event is not None and event.holder not in busy | of_runs:
             title, why = event.intent or named(event.keys), f"{event.why}; it has not been tried again"
             number = str(recorded.sequence)
             yield Need("commit_refused", number, event.holder, title, why, recorded.at, event.keys, event.contents)

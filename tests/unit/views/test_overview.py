@@ -156,3 +156,13 @@ def test_a_run_that_failed_needs_a_person(shop: Shop) -> None:
     (need,) = look(shop).needs
     assert (need.subject, need.id, need.title) == ("run_failed", run.run.id, "discounts")
     assert "no editor" in need.why
+
+
+def test_a_refusal_in_a_run_is_the_runs_own_matter(shop: Shop) -> None:
+    ann = shop.session("ann")
+    run = ann.start_run(Task("t", "title")).runs[0].run
+    taken = ann.take_item(run.id, fence=run.fence).item
+    assert taken is not None
+    shop.replace(taken.item.session, NOTHING, "def f(x):\n    return 2\n")
+    ann.end_run(run.id, RunMove.CANCEL, note="not needed")
+    assert look(shop).needs == ()
