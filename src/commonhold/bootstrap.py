@@ -261,7 +261,7 @@ def _search_notes(repository: Repository, settings: Settings, words: str) -> tup
 
     archive = open_archive(repository, settings)
     try:
-        found = [each.section for each in archive.search(words)]
+        found = archive.beginnings() if not words.strip() else [each.section for each in archive.search(words)]
     finally:
         archive.close()
     most = CHARACTERS_OF_A_SECTION

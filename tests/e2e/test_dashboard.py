@@ -27,7 +27,7 @@ PAGES: Final = {
     "queue": "Who waits for whom",
     "landing": "Why it waits",
     "inbox": "decision",
-    "archive": "Search by words",
+    "archive": "note",
     "file/a.py": "def one",
 }
 

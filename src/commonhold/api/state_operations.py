@@ -29,7 +29,10 @@ class StateOperations(ServiceBase):
 
     @Operation(reads=True, route="GET /notes")
     def search_notes(self, words: str) -> tuple[terms.NoteQuote, ...]:
-        """Return the beginnings of the sections of the project's notes that have all the words, or some; best first."""
+        """Return the beginnings of the sections of the project's notes that have all the words, or some; best first.
+
+        Without words: of the first section of each note, by path.
+        """
         return self._uses.surroundings.search_notes(words)
 
     @Operation(reads=True, command="log", route="GET /events")

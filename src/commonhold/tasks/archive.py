@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Final, Protocol
 
 from commonhold.kernel.errors import Code, InputError
@@ -158,6 +159,12 @@ class Archive:
         """Return the list of all notes, by path; those that could not be read have a `problem`."""
         self.refresh()
         return self._sections.entries()
+
+    def beginnings(self, limit: int = MOST_FOUND) -> tuple[Section, ...]:
+        """Return the first section with a text of each note, by path."""
+        notes = (self._sections.note(each.path) for each in islice(self.entries(), limit))
+        found = (next((each for each in note.sections if each.text.strip()), None) for note in notes if note)
+        return tuple(filter(None, found))
 
     def search(self, words: str, limit: int = 20) -> tuple[Found, ...]:
         """Return the sections that have all the words, best first; those that have some of them if none has all."""

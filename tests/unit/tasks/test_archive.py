@@ -174,3 +174,8 @@ def test_only_changed_files_are_read_again() -> None:
     del files.texts["a.md"]
     assert [each.title for each in archive.entries()] == ["New"]
     assert files.read_paths[2:] == ["b.md"]
+
+
+def test_all_notes_can_be_shown_by_their_beginnings() -> None:
+    found = archive_of({"b.md": DECISION, "a.md": "# A\n## Part\nText.\n", "empty.md": ""}).beginnings()
+    assert [each.name for each in found] == ["a.md#1", "b.md#0"]

@@ -1,11 +1,11 @@
-// Archive: the project's notes, searched by words.
+// Archive: the project's notes, all of them or those found by words.
 
 import { code, counted, empty, h } from "./dom.js";
 import { get } from "./server.js";
 
 let wanted = "";
 
-export const load = async () => ({ wanted, notes: wanted ? (await get("notes", { words: wanted })).items : [] });
+export const load = async () => ({ wanted, notes: (await get("notes", { words: wanted })).items });
 
 export function draw({ notes }, { redo }) {
   const input = h("input", { type: "search", placeholder: "words  ( / )", "aria-label": "Words", "data-id": "words", value: wanted });
@@ -13,7 +13,7 @@ export function draw({ notes }, { redo }) {
   const found = notes.map((note) => h("article.card", {}, h("header", {}, h("h3", {}, note.title || note.section), h("span.soft", {}, note.section)), h("pre.diff", { tabindex: 0 }, note.text, note.is_cut ? " …" : "")));
   const instead = wanted
     ? empty("No section has these words. All notes: ", code("commonhold archive list"), ".")
-    : empty("Search by words. To add what was decided or learned: ", code("commonhold archive add decision TITLE --text TEXT"), ".");
+    : empty("There are no notes yet. To add what was decided or learned: ", code("commonhold archive add decision TITLE --text TEXT"), ".");
   return [h("h1", {}, "Archive"), h("p.soft", {}, "The notes of the project: Markdown files that git does not ignore, in sections."), form,
-    found.length ? [h("p.soft", {}, counted(found.length, "section")), h("div.grid.wide", {}, found)] : instead].flat(2);
+    found.length ? [h("p.soft", {}, wanted ? counted(found.length, "section") : counted(found.length, "note")), h("div.grid.wide", {}, found)] : instead].flat(2);
 }
