@@ -39,7 +39,9 @@ class Interrupting:
     pool: Planners
     hit: list[int] = field(default_factory=list)
 
-    def compare(self, _changes: Mapping[str, bytes | None], _also: Collection[str] = ()) -> TypeReport:
+    def compare(
+        self, _changes: Mapping[str, bytes | None], _also: Collection[str] = (), _confined: Collection[str] = ()
+    ) -> TypeReport:
         (planner,) = (each.process.pid for each in self.pool._planners if each.is_busy)
         self.hit.append(planner)
         os.kill(planner, self.number)

@@ -33,12 +33,15 @@ class TypeReport:
 class TypeChecker(Protocol):
     """A type checker for one working tree. It may be slow to start; it runs outside of all transactions."""
 
-    def compare(self, changes: Mapping[str, bytes | None], also: Collection[str] = ()) -> TypeReport:
+    def compare(
+        self, changes: Mapping[str, bytes | None], also: Collection[str] = (), confined: Collection[str] = ()
+    ) -> TypeReport:
         """Return the new type errors of the files in `changes` and in `also`, compared with those before the changes.
 
         `changes` has the new bytes by path, None for a deleted file. Nothing is written into the working tree. Lines
-        are those after the changes. A checker that is missing, dies or takes too long is reported in `why`, never
-        raised.
+        are those after the changes. Files of `changes` that are `confined` have no new errors of their own; the checker
+        sees their new bytes and does not examine them. A checker that is missing, dies or takes too long is reported in
+        `why`, never raised.
         """
         ...
 

@@ -11,6 +11,7 @@ from posixpath import commonpath, dirname
 from typing import Final
 
 from commonhold.code.analysis.admission import Escalation, Findings, Required, merged
+from commonhold.code.analysis.confined import is_confined
 from commonhold.code.analysis.evidence import Evidence
 from commonhold.code.analysis.lines import Lines, subject_of
 from commonhold.code.analysis.repository.examination import examine
@@ -101,7 +102,7 @@ class CrossFileAdmission:
         if self._types is None or not self._asks_types(work):
             yield TypeReport
             return
-        with meanwhile(partial(self._types.compare, work.contents, work.users)) as report:
+        with meanwhile(partial(self._types.compare, work.contents, work.users, work.confined)) as report:
             yield report
 
     def _effects(self, work: "_Work", report: Callable[[], TypeReport]) -> CrossFileEffects:
@@ -229,6 +230,16 @@ class _Work:
         """Return the files that use a name whose contract changed."""
         names = {offer.name for each in self.versions for offer in restated(each.before, each.after)}
         return frozenset(path for name in names for path in self._after.users(name)) - self.files.keys()
+
+    @cached_property
+    def confined(self) -> frozenset[str]:
+        """Return the changed files that have the same types as before, except in the regions that the drafts write."""
+        if len(self.versions) > 1:  # one may use what another changes
+            return frozenset()
+        draft = self.versions[0].draft
+        edited = ((each.before, each.after) for each in draft.touched)
+        is_kept = draft.looked is not None and draft.source is not None and draft.target == draft.path
+        return frozenset({draft.path} if is_kept and is_confined(draft.before_map, draft.after_map, edited) else ())
 
     @cached_property
     def mended(self) -> frozenset[Key]:

@@ -12,7 +12,7 @@ Texts = dict[str, str]
 class Case:
     """Two states of files by path. `coming` are the new bytes of files that are not on disk, `going` those that go.
 
-    `unread` are files that no text could be made of.
+    `unread` are files that no text could be made of. The server sees the `confined` files and is not asked about them.
     """
 
     before: Texts
@@ -20,6 +20,7 @@ class Case:
     coming: Mapping[str, bytes]
     going: frozenset[str]
     unread: tuple[str, ...]
+    confined: frozenset[str]
 
     def changed(self) -> frozenset[str]:
         """The files whose text changes, or that come or go."""
@@ -32,7 +33,7 @@ class Case:
         return replace(self, before=before, after=after)
 
 
-def look_up(root: str, changes: Mapping[str, bytes | None], also: Collection[str]) -> Case:
+def look_up(root: str, changes: Mapping[str, bytes | None], also: Collection[str], confined: Collection[str]) -> Case:
     """Return the files in `changes` and `also`, in this order, with the texts on disk as those before."""
     on_disk = {path: read(root, path) for path in (*changes, *also)}
     old = {path: content for path, content in on_disk.items() if content is not None}
@@ -44,6 +45,7 @@ def look_up(root: str, changes: Mapping[str, bytes | None], also: Collection[str
         {path: content for path, content in new.items() if path not in old},
         frozenset(old.keys() - new.keys()),
         tuple(sorted(unread)),
+        frozenset(confined),
     )
 
 

@@ -38,15 +38,18 @@ class ServerChecker:
         self._rest = Backoff(clock)
         self._was_late = False
 
-    def compare(self, changes: Mapping[str, bytes | None], also: Collection[str] = ()) -> TypeReport:
+    def compare(
+        self, changes: Mapping[str, bytes | None], also: Collection[str] = (), confined: Collection[str] = ()
+    ) -> TypeReport:
         """Return its complaints about these files once the changes are made, less those before."""
         mine = {path: content for path, content in changes.items() if self._server.language_of(path)}
-        if not mine:
+        beside = [path for path in also if self._server.language_of(path)]
+        if not mine or not (beside or mine.keys() - confined):
             return TypeReport()
         if not self._turn.acquire(timeout=self._patience.first_seconds):
             return self._degraded("is busy with the changes of others", "repeat the call in a moment")
         try:
-            return self._compared(mine, [path for path in also if self._server.language_of(path)])
+            return self._compared(mine, beside, confined)
         finally:
             self._turn.release()
 
@@ -55,14 +58,16 @@ class ServerChecker:
         with self._turn:
             self._asking.end()
 
-    def _compared(self, changes: Mapping[str, bytes | None], also: Collection[str]) -> TypeReport:
+    def _compared(
+        self, changes: Mapping[str, bytes | None], also: Collection[str], confined: Collection[str]
+    ) -> TypeReport:
         program = locate(self._server, self._environment)
         if program is None:
             return replace(self._degraded("is not found", self._server.install), is_missing=True)
         if seconds := self._rest.left():
             return self._degraded(self._rest.reason, f"repeat the call in {seconds:.0f} s, when it is tried again")
         try:
-            case = look_up(self._root, changes, also)
+            case = look_up(self._root, changes, also, confined)
             report = self._asking.compare(program, case)
         except Unanswered as fault:
             return self._unanswered(fault)

@@ -12,9 +12,11 @@ class Checkers:
         """They are closed with this."""
         self._checkers = tuple(checkers)
 
-    def compare(self, changes: Mapping[str, bytes | None], also: Collection[str] = ()) -> TypeReport:
+    def compare(
+        self, changes: Mapping[str, bytes | None], also: Collection[str] = (), confined: Collection[str] = ()
+    ) -> TypeReport:
         """Return the new complaints of all, and why some could not be asked."""
-        reports = [checker.compare(changes, also) for checker in self._checkers]
+        reports = [checker.compare(changes, also, confined) for checker in self._checkers]
         return TypeReport(
             tuple(one for report in reports for one in report.new),
             ", ".join(report.checker for report in reports if report.checker),

@@ -103,12 +103,14 @@ def _nothing() -> None:
 def _compared(dialogue: Dialogue, case: Case, deadline: Deadline, between: Callable[[], None] = _nothing) -> TypeReport:
     dialogue.hide(case.after.keys() - case.before.keys())
     dialogue.show(case.before)
-    before = dialogue.diagnostics(case.before, deadline.half()) if case.before else {}
+    asked = [path for path in case.before if path not in case.confined]
+    before = dialogue.diagnostics(asked, deadline.half()) if asked else {}
     between()
     dialogue.hide(case.before.keys() - case.after.keys())
     dialogue.show(case.after)
     comparable = [path for path in case.after if path in before or path not in case.before]
     after = dialogue.diagnostics(comparable, deadline) if comparable else {}
+    case = case.without(case.confined)
     silent = (case.before.keys() - before.keys()) | (case.after.keys() - after.keys())
     known = case.without(silent)
     new = newly_said(_only(before, known.before), _only(after, known.after), known.before, known.after)

@@ -33,7 +33,9 @@ class CopyCheckers:
         self._scratch = ""
         self._checkers: Checkers | None = None
 
-    def compare(self, changes: Mapping[str, bytes | None], also: Collection[str] = ()) -> TypeReport:
+    def compare(
+        self, changes: Mapping[str, bytes | None], also: Collection[str] = (), confined: Collection[str] = ()
+    ) -> TypeReport:
         """Return their complaints about these files once the changes are made, less those before."""
         if self._checkers is None and self._is_one_there(changes):
             try:
@@ -42,7 +44,7 @@ class CopyCheckers:
                 self.close()
                 return TypeReport(why=f"types were not compared: there is no copy to look at ({fault}); fix that first")
         # If there is none, each says so before it looks at any file.
-        return (self._checkers or self._checkers_in(self._worktree)).compare(changes, also)
+        return (self._checkers or self._checkers_in(self._worktree)).compare(changes, also, confined)
 
     def close(self) -> None:
         """End the processes, and delete the copy; idempotent."""

@@ -68,7 +68,9 @@ class FakeTypes(TypeChecker):
     report: TypeReport
     asked: list[tuple[Mapping[str, bytes | None], frozenset[str]]] = field(default_factory=list)
 
-    def compare(self, changes: Mapping[str, bytes | None], also: Collection[str] = ()) -> TypeReport:
+    def compare(
+        self, changes: Mapping[str, bytes | None], also: Collection[str] = (), confined: Collection[str] = ()
+    ) -> TypeReport:
         self.asked.append((dict(changes), frozenset(also)))
         return self.report
 
@@ -416,10 +418,12 @@ def test_it_answers_while_the_file_itself_is_examined(house: House, monkeypatch:
     is_asked, is_examined, met = Event(), Event(), list[bool]()
 
     class Waiting(FakeTypes):
-        def compare(self, changes: Mapping[str, bytes | None], also: Collection[str] = ()) -> TypeReport:
+        def compare(
+            self, changes: Mapping[str, bytes | None], also: Collection[str] = (), confined: Collection[str] = ()
+        ) -> TypeReport:
             is_asked.set()
             met.append(is_examined.wait(PATIENCE_SECONDS))
-            return super().compare(changes, also)
+            return super().compare(changes, also, confined)
 
     def examined(*sides: Any) -> Findings:
         met.append(is_asked.wait(PATIENCE_SECONDS))

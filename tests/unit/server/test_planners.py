@@ -307,8 +307,10 @@ def test_a_planner_asks_the_type_checkers_of_the_daemon() -> None:
     heard: list[object] = []
 
     class Types:
-        def compare(self, changes: Mapping[str, bytes | None], also: Collection[str] = ()) -> TypeReport:
-            heard.append((changes, also))
+        def compare(
+            self, changes: Mapping[str, bytes | None], also: Collection[str] = (), confined: Collection[str] = ()
+        ) -> TypeReport:
+            heard.append((changes, also, confined))
             return report
 
         def close(self) -> None:
@@ -316,14 +318,14 @@ def test_a_planner_asks_the_type_checkers_of_the_daemon() -> None:
 
     class Asking(FakePlanner):
         def ask(self, _data: bytes, reply: Ask, _silence: Silence) -> bytes:
-            told = type_report(reply(packed(TypesAsked({"a.py": b"x"}, ("b.py",)))))
+            told = type_report(reply(packed(TypesAsked({"a.py": b"x"}, ("b.py",), ("a.py",)))))
             return packed(replace(THERE, why=told.checker))
 
     room = Room(Asking())
     room.start_all()
     plans = PooledPlans(room.pool, TREE, OwnPlans(), Types)
     assert plans.plan(request()) == replace(THERE, why="a checker")
-    assert heard == [({"a.py": b"x"}, ("b.py",))]
+    assert heard == [({"a.py": b"x"}, ("b.py",), ("a.py",))]
 
 
 def test_a_planner_that_runs_tests_may_be_silent_for_as_long_as_they_take() -> None:

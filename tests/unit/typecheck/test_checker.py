@@ -44,6 +44,19 @@ def test_only_what_is_new_is_said(rig: Rig, mode: str) -> None:
 
 
 @pytest.mark.parametrize("mode", MODES)
+def test_a_confined_file_is_shown_and_not_asked_about(rig: Rig, mode: str) -> None:
+    checker = rig.checker(mode)
+    text = {"a.fake": b"offer other\nuse three\n"}
+    assert said(checker.compare(text, ["b.fake"], ["a.fake"])) == BROKEN
+    assert said(checker.compare(text, ["b.fake"])) == ["a.fake:2 three is not offered", *BROKEN]
+
+
+def test_no_server_is_asked_about_a_confined_file_alone(rig: Rig) -> None:
+    assert rig.checker().compare(GONE, (), ["a.fake"]) == TypeReport()
+    assert rig.started() == []
+
+
+@pytest.mark.parametrize("mode", MODES)
 def test_what_was_compared_is_not_there_afterwards(rig: Rig, mode: str) -> None:
     checker = rig.checker(mode)
     assert said(checker.compare(GONE, ["b.fake"])) == BROKEN

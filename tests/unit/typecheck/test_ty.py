@@ -51,6 +51,7 @@ def test_a_changed_signature_is_an_error_at_its_callers(checker: ServerChecker) 
     report = checker.compare({"pkg/prices.py": WITH_SCALE}, ["pkg/shop.py"])
     assert said(report) == [f"pkg/shop.py:5 {MISSING}"]
     assert (report.checker, report.why) == ("ty 0.0.108", "")
+    assert checker.compare({"pkg/prices.py": WITH_SCALE}, ["pkg/shop.py"], ["pkg/prices.py"]) == report
     mended = SHOP.replace("price(item)", "price(item, 3)").encode()
     assert checker.compare({"pkg/prices.py": WITH_SCALE, "pkg/shop.py": mended}) == TypeReport((), "ty 0.0.108")
 

@@ -61,11 +61,13 @@ class DaemonsTypes:
         """Ask `daemon`."""
         self._daemon = daemon
 
-    def compare(self, changes: Mapping[str, bytes | None], also: Collection[str] = ()) -> TypeReport:
+    def compare(
+        self, changes: Mapping[str, bytes | None], also: Collection[str] = (), confined: Collection[str] = ()
+    ) -> TypeReport:
         """Return the checkers' report about these changes; an empty one if there is no daemon to ask."""
         if self._daemon.ask is None:
             return TypeReport()
-        return type_report(self._daemon.ask(packed(TypesAsked(changes, tuple(also)))))
+        return type_report(self._daemon.ask(packed(TypesAsked(changes, tuple(also), tuple(confined)))))
 
     def close(self) -> None:
         """Do nothing: the checkers belong to the daemon."""

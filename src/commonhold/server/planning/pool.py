@@ -199,8 +199,8 @@ class Planners:
                 case TestsBegin(seconds):
                     silence = SILENCE_SECONDS + seconds
                     return b""
-                case TypesAsked(changes, also):
-                    return packed(types.compare(changes, also) if types else TypeReport())
+                case TypesAsked(changes, also, confined):
+                    return packed(types.compare(changes, also, confined) if types else TypeReport())
 
         is_alive = False
         try:

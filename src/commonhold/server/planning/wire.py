@@ -50,6 +50,7 @@ class TypesAsked:
 
     changes: Mapping[str, bytes | None]
     also: tuple[str, ...]
+    confined: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
