@@ -11,6 +11,7 @@ from tests.docs.session_states import PAGE
 from tests.services.postgres_server import USER, PostgresAddress, new_database
 from tests.services.programs import find_or_install
 from tests.unit.session_host.repository import Project
+from tests.unit.session_host.test_turn import in_a_process
 
 from commonhold.session_host.leftovers import Leftovers
 from commonhold.session_host.session_files import WorkspaceNote
@@ -40,7 +41,7 @@ def set_up(project: Project, session: str, line: str, teardown: str = "") -> tup
 
 def remove(project: Project, note: WorkspaceNote) -> None:
     project.files.of_session(note.session)
-    Leftovers(project.worktrees, project.files, os.environ).remove(note)
+    in_a_process(lambda: Leftovers(project.worktrees, project.files, os.environ).remove(note))
 
 
 def test_a_postgresql_database_is_made_and_dropped_with_each_session(

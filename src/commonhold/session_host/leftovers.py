@@ -45,12 +45,14 @@ class Leftovers:
     def remove(self, note: WorkspaceNote) -> None:
         """Keep the work, run the tear-down command, and remove the workspace; it stays if its work cannot be kept.
 
-        Raises StoreError `GIT_FAILED`, OSError.
+        Raises StoreError `GIT_FAILED`, `IO_FAILED`, OSError.
         """
-        _, is_complete = self.worktrees.harvest(note)
-        if note.teardown:
-            self._tear_down(note)
-            self.files.put_note(replace(note, teardown=""))  # a workspace that stays is torn down once
+        try:
+            _, is_complete = self.worktrees.harvest(note)
+        finally:
+            if note.teardown:
+                self._tear_down(note)
+                self.files.put_note(replace(note, teardown=""))  # a workspace that stays is torn down once
         if is_complete:
             self.worktrees.remove(note)
 
