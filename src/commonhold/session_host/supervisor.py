@@ -11,7 +11,8 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import Final
+from functools import partial
+from typing import Final, TypeVar
 
 from commonhold.agents.headless import HEADLESS, line_of_command
 from commonhold.client.session import Commonhold
@@ -47,6 +48,7 @@ _REPORT_SECONDS: Final = 60.0
 _MARGIN_SECONDS: Final = GRACE_SECONDS + 5.0
 """A supervisor that could not renew its lease ends the agent this long before its end: ending takes time."""
 _log: Final = Log(__name__)
+T = TypeVar("T")
 
 
 @dataclass
@@ -82,13 +84,16 @@ class Wishes:
                 return self._lose("its lease could not be renewed")
         return None
 
-    def last(self, work: Callable[[], None]) -> None:
-        """Do a work that may take longer than the lease lasts, in another thread, and renew the lease meanwhile."""
+    def last(self, work: Callable[[], T]) -> T:
+        """Do a work that may take longer than the lease lasts, in another thread, and renew the lease meanwhile.
+
+        Returns what the work returns, and raises what it raises.
+        """
         with ThreadPoolExecutor(1) as pool:
             doing = pool.submit(work)
             while wait([doing], ASK_SECONDS).not_done:
                 self.asked()
-            doing.result()
+            return doing.result()
 
     def _lose(self, why: str) -> Stopped:
         self.is_lost = True
@@ -139,7 +144,7 @@ class Supervisor:
                 wishes.last(lambda: obtain_commit(self.git, session.remote, session.base))
                 session = replace(session, root=self.git.root)  # that of its starter is on another machine
             if note is None:
-                note = self.worktrees.make(session, record.attempt)
+                note = wishes.last(partial(self.worktrees.make, session, record.attempt))
             # A sweep that tears down after a lost supervisor needs what the set-up had.
             own = [(name, value) for name, value in environment.items() if os.environ.get(name) != value]
             note = replace(note, variables=tuple(own))
