@@ -49,7 +49,7 @@ class Overlays:
     boot: str
 
     def layers(self, workspace: Path) -> Path:
-        """Return the folder with the layer of a workspace and what the kernel keeps beside it."""
+        """Return the folder with the layer of a workspace, and the work folder that the kernel needs beside it."""
         return self.folder / "layers" / workspace.name
 
     def base_for(self, git: Git, common_dir: Path, commit: str) -> str | None:

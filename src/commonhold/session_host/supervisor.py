@@ -87,7 +87,7 @@ class Wishes:
     def last(self, work: Callable[[], T]) -> T:
         """Do a work that may take longer than the lease lasts, in another thread, and renew the lease meanwhile.
 
-        Returns what the work returns, and raises what it raises.
+        Returns its result; its exceptions pass through.
         """
         with ThreadPoolExecutor(1) as pool:
             doing = pool.submit(work)
@@ -145,7 +145,7 @@ class Supervisor:
                 session = replace(session, root=self.git.root)  # that of its starter is on another machine
             if note is None:
                 note = wishes.last(partial(self.worktrees.make, session, record.attempt))
-            # A sweep that tears down after a lost supervisor needs what the set-up had.
+            # A sweep that tears down after a lost supervisor needs the variables of the set-up.
             own = [(name, value) for name, value in environment.items() if os.environ.get(name) != value]
             note = replace(note, variables=tuple(own))
             self.files.put_note(note)
