@@ -286,7 +286,8 @@ def _to_review(sessions: Sequence[ManagedSessionRecord]) -> Iterator[Need]:
     """Yield the managed sessions whose work waits for review."""
     for record in sessions:
         if record.state is SessionState.AWAITING_REVIEW:
-            why = f"{record.note}; look at its work: commonhold session review {record.id}"
+            machine = f" on {record.place.partition(':')[0]}" if record.session.remote else ""
+            why = f"{record.note}{machine}; look at its work: commonhold session review {record.id}"
             yield Need("session_review", record.id, record.started_by, record.session.title, why, record.since)
 
 

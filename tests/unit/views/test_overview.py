@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from tests.unit.history.shop import Shop
 
-from commonhold.kernel.managed_session import ManagedSession, ManagedSessionRecord, SessionState
+from commonhold.kernel.managed_session import ManagedSession, ManagedSessionRecord, SessionAttempt, SessionState
 from commonhold.kernel.run import RunMove
 from commonhold.kernel.task import Task
 from commonhold.tasks.answers import TaskAction
@@ -137,6 +137,10 @@ def test_sessions_that_wait_for_review_need_a_person(shop: Shop) -> None:
         6.0,
     )
     assert need.why == "the agent ended; look at its work: commonhold session review s1"
+    elsewhere = replace(session, place="", remote="origin")
+    moved = replace(waiting, session=elsewhere, attempts=(SessionAttempt(1, 5.0, place="build7:/state"),))
+    (need,) = overview(shop.session("person").status(), Work(sessions=(moved,)), (), shop.clock.now()).needs
+    assert need.why == "the agent ended on build7; look at its work: commonhold session review s1"
 
 
 def test_sessions_meet_where_they_hold_or_have_changed_one_file(shop: Shop) -> None:
