@@ -81,6 +81,7 @@ coverage: $(STAMP) ## Run all tests and measure the branches they take
 stress: $(STAMP) ## Eight processes, 200 commits each, killed at random; other losses of power; then everything that `make test` samples
 	COMMONHOLD_STRESS_COMMITS=200 $(PY) -m pytest -q $(ARGS) tests/e2e/test_stress.py
 	COMMONHOLD_CRASH_SEED=$$(date +%s) $(PY) -m pytest -q --hypothesis-profile=stress --timeout=3600 $(ARGS) tests/crashes
+	$(PY) -m pytest -q --timeout=3600 $(ARGS) tests/e2e/workers_under_chaos.py
 	$(PY) -m pytest -n $(WORKERS) -q --hypothesis-profile=stress --timeout=3600 $(ARGS) \
 	  tests/model tests/unit tests/contract tests/sim tests/history tests/habits tests/spin tests/bench \
 	  tests/e2e/test_crash.py tests/e2e/test_lost_state.py tests/e2e/test_git_commits.py tests/e2e/test_servers_on_one_store.py
