@@ -256,6 +256,7 @@ _C: Final = replace(
         "type_definition": binding("declarator"),
     },
     node_effects=compiled.C,
+    has_overloads=False,
 )
 
 _TYPED: Final = replace(_SCRIPT, lists={**BRACES.lists, "union_type": Order.FREE}, separators={"union_type": b"|"})
@@ -340,7 +341,7 @@ BY_LANGUAGE: Final = {
     "java": replace(BRACES, node_effects=compiled.JAVA),
     "rust": _RUST,
     "c": _C,
-    "cpp": replace(_C, node_effects=compiled.CPP),
+    "cpp": replace(_C, node_effects=compiled.CPP, has_overloads=True),
     "csharp": _CSHARP,
     "php": _PHP,
     "kotlin": _KOTLIN,

@@ -63,7 +63,8 @@ def in_block(entries: Sequence[Entry], versions: Versions, kept: set[int]) -> li
     """Adjust the blank space before the entries of a block.
 
     An entry that a side put first, and that is not first now, gets the space of the element that follows it there. The
-    first entry of a file loses its leading line end. `kept` are the identities of the elements that were there before.
+    first entry of a file loses its leading line end. In C, a directive ends with its line: an entry that stood below one
+    may need a line end of its own. `kept` are the identities of the elements that were there before.
     """
     firsts = {id(each.children[0]) for each in versions if each.children}
     put_first = firsts - kept
@@ -76,6 +77,8 @@ def in_block(entries: Sequence[Entry], versions: Versions, kept: set[int]) -> li
             space = after.get(id(entry.element), b"")
             is_wider = b"\n" in space and not space.strip(BLANK)
             spaced.append(replace(entry, lead=[space if is_wider else _broken(entry)]))
+        elif _is_blank(entry) and _leans_on_line_end(entry) and not _ends_line(spaced[-1]):
+            spaced.append(replace(entry, lead=[_broken(entry)]))
         else:
             spaced.append(entry)
     return spaced
@@ -107,9 +110,19 @@ def _is_blank(entry: Entry) -> bool:
 
 def _has_line_end(entry: Entry, before: Entry) -> bool:
     """Whether a line, or at least a statement, ends before an entry."""
-    last = next((piece for piece in reversed(before.body) if piece != b""), b"")
-    is_ended = not isinstance(last, Clash) and last.endswith((b";", b"\n"))
-    return is_ended or b"\n" in (settled(entry.lead) or b"")
+    return _ends_line(before, b";") or b"\n" in (settled(entry.lead) or b"")
+
+
+def _ends_line(entry: Entry, *others: bytes) -> bool:
+    """Whether an entry ends with a line end, or with one of `others`."""
+    last = next((piece for piece in reversed(entry.body) if piece != b""), b"")
+    return not isinstance(last, Clash) and last.endswith((b"\n", *others))
+
+
+def _leans_on_line_end(entry: Entry) -> bool:
+    """Whether an entry begins a line because, in its version, the element before it contains the line end."""
+    at = entry.element.lead_start
+    return entry.element.source[at - 1 : at] == b"\n" and b"\n" not in (settled(entry.lead) or b"")
 
 
 def _broken(entry: Entry) -> bytes:

@@ -66,7 +66,9 @@ _GIVING: Final = frozenset(
         "simple_parameter",
         "static_item",
         "table",
+        "type_alias",
         "type_alias_declaration",
+        "type_definition",
         "type_item",
         "type_spec",
         "val_definition",
@@ -139,7 +141,9 @@ _TAG: Final = re.compile(rb"(\w+):\"([^\",]+)")
 _ROUTED: Final = re.compile(
     rb"\A[@\[#]*(?:\w+\.)*(?:route|get|post|put|patch|delete|command|websocket|Route|\w*Mapping|Http\w+)\("
 )
-_OVERLOADED: Final = frozenset({"declaration", "function_definition"})
+_OVERLOADED: Final = frozenset({"declaration", "field_declaration", "function_definition"})
+_EMBEDDED: Final = frozenset({"generic_type", "qualified_type", "type_identifier"})
+_NAMESPACE: Final = "namespace_definition"
 _VALUES: Final = ("value", "raw_value", "arguments")
 _VALUED: Final = frozenset(
     {
@@ -165,7 +169,8 @@ Name = tuple[str, bytes]
 class _Given:
     """How often each scope defines each name; `labels` are the scopes without the numbers of equal ones.
 
-    `overloaded` are the names of functions that may have several definitions, but no variable or type beside them.
+    `overloaded` are the names of functions and namespaces, which may have several definitions, but no variable or type
+    beside them.
     """
 
     source: bytes
@@ -173,7 +178,7 @@ class _Given:
     profile: Profile
     counts: dict[Key, Counter[Name]] = field(default_factory=dict)
     labels: dict[Key, Key] = field(default_factory=dict)
-    overloaded: dict[Key, set[bytes]] = field(default_factory=dict)
+    overloaded: dict[Key, dict[bytes, set[str]]] = field(default_factory=dict)
 
     def most(self) -> Counter[tuple[Key, Name]]:
         """Return how often a name stands in one scope; of several with one label, the highest count."""
@@ -181,13 +186,24 @@ class _Given:
         for key, names in self.counts.items():
             for name, count in names.items():
                 at = self.labels[key], name
-                is_overloaded = not name[0] and name[1] in self.overloaded.get(key, ())
-                found[at] = max(found[at], count + is_overloaded)
+                found[at] = max(found[at], count)
+        for key, sorts in self.overloaded.items():
+            for bare, kinds in sorts.items():
+                count = self.counts.get(key, Counter())["", bare]
+                at = self.labels[key], ("", bare)
+                found[at] = max(found[at], count + len(kinds))
         return found
 
     def give(self, scope: Key, *names: Name) -> None:
         """Record names that a scope defines."""
         self.counts.setdefault(scope, Counter()).update(set(names))
+
+    def overload(self, scope: Key, node: Node, *names: bytes) -> None:
+        """Record names that may stand several times, each for a thing of one sort: a function or a namespace."""
+        for name in names:
+            bare, mark, _ = name.partition(b"(")
+            if node.type == _NAMESPACE or (mark and node.type in _OVERLOADED):
+                self.overloaded.setdefault(scope, {}).setdefault(bare, set()).add(mark.decode())
 
     def inside(self, scope: Key, name: bytes, *, is_open: bool) -> Key:
         """Return the key of a scope in another."""
@@ -298,11 +314,9 @@ def _definition(node: Node, name: bytes, scope: Key, given: _Given) -> None:
     is_part = (node.type == "impl_item" and b" for " not in name) or (
         is_class and _IN_PARTS.match(given.source, node.start_byte, node.end_byte) is not None
     )
+    given.overload(scope, node, name)
     if not is_part:
         given.give(scope, ("", name))
-        bare, mark, _ = name.partition(b"(")
-        if mark and node.type in _OVERLOADED:
-            given.overloaded.setdefault(scope, set()).add(bare)
     inner = given.inside(scope, name.removeprefix(b"extension "), is_open=is_class)
     for child in node.named_children:
         if not given.is_wanted(child):
@@ -335,14 +349,19 @@ def _derived(attribute: Node, after: Node) -> Iterator[bytes]:
 
 def _member(node: Node, scope: Key, given: _Given) -> None:
     names = [name for name in _names(node) if name]
+    if not given.profile.has_overloads:
+        names = [name.partition(b"(")[0] for name in names]
     serialised = _SERIALISED.findall(node.text or b"") if node.type in _SERIALISED_FIELDS else []
     tag = node.child_by_field_name("tag")
     tags = [(each[0].decode(), each[1]) for each in _TAG.findall(tag.text or b"")] if tag is not None else []
     tags += [("json", name) for name in names if not any(kind == "json" for kind, _ in tags)]
     given.give(scope, *(("", name) for name in (*names, *serialised)), *(each for each in tags if each[1] != b"-"))
+    given.overload(scope, node, *names)
     if node.type in _VALUED:
         given.give(scope, *_values(node))
-    inner = given.inside(scope, b", ".join(names) or node.type.encode(), is_open=node.type in _OPEN)
+    is_nameless = not names and node.type == "field_declaration"  # its members are those of the type around it
+    label = b", ".join(names) or node.type.encode()
+    inner = scope if is_nameless else given.inside(scope, label, is_open=node.type in _OPEN)
     for child in node.named_children:
         if given.is_wanted(child) and child.type not in _ANNOTATIONS:
             is_body = node.type in _OPEN and (child.type in _CLOSED or child.type in given.profile.blocks)
@@ -359,10 +378,17 @@ def _names(node: Node) -> Iterator[bytes]:
         return
     first = next((each for each in node.named_children if each.type in _HOLDING), None)
     if first is None:
+        yield from _embedded(node)
         return
     held = [each for each in first.named_children if each.type in _HOLDING] if first.type in _DECLARING else []
     held = first.named_children if first.type == "selectors" else held
     yield from map(_plain, held or [first])
+
+
+def _embedded(node: Node) -> list[bytes]:
+    """Return the name of a field of Go that is declared by its type alone."""
+    of = node.child_by_field_name("type") if node.type == "field_declaration" else None
+    return _WORD.findall((of.text or b"").partition(b"[")[0])[-1:] if of is not None and of.type in _EMBEDDED else []
 
 
 def names_given_by(node: Node) -> list[bytes]:
@@ -372,9 +398,12 @@ def names_given_by(node: Node) -> list[bytes]:
 
 def _plain(node: Node) -> bytes:
     """Return the name that a node holds; quoted and unquoted names are the same."""
-    while node.type != "function_declarator":
+    while True:
         inner = node.child_by_field_name("declarator") or node.child_by_field_name("name")
-        if inner is None:
+        if node.type == "parenthesized_declarator" and node.named_children:
+            inner = node.named_children[0]
+        is_function = node.type == "function_declarator" and (inner is None or inner.type != "parenthesized_declarator")
+        if inner is None or is_function:
             break
         node = inner
     text = b" ".join((node.text or b"").split())

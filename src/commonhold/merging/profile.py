@@ -55,7 +55,7 @@ class Profile:
     `exits` leave the block that they stand in; `mutators` are methods that change their receiver, unless that is one of
     the `receivers`; `implied` are the methods that a node calls implicitly. `node_effects` lists the nodes that are
     known to have no other effect. `last_definition_counts`: a definition replaces an earlier one of its name in one
-    block; in other languages it is an overload or an error. If the grammar `is_exact`, text that it cannot read is no
+    block; in other languages it is an overload, or, unless it `has_overloads`, an error. If the grammar `is_exact`, text that it cannot read is no
     program; otherwise such text is left alone, as long as no new such text appears.
     """
 
@@ -97,5 +97,6 @@ class Profile:
     receivers: frozenset[str] = frozenset()
     implied: Mapping[str, tuple[bytes, ...]] = field(default_factory=dict)
     has_indented_blocks: bool = False
+    has_overloads: bool = True
     last_definition_counts: bool = False
     is_exact: bool = False

@@ -365,6 +365,8 @@ class SequenceMerge:
         at = (base.lead_start, ours.lead_start, theirs.lead_start)
         lead = merged_space(base.lead, ours.lead, theirs.lead, at)
         styled = theirs if ours.whole == base.whole else ours
+        if self._base.shape is Shape.BLOCK and lead != [styled.lead]:
+            styled = next((each for each in (ours, theirs) if lead == [each.lead]), styled)
         return [Entry(styled, lead, self._merge(base, ours, theirs))]
 
     # Removed and replaced elements

@@ -264,6 +264,60 @@ TWICE = {
         "    .% = 6,\n",
         "    .% = 7,\n",
     ),
+    "c member called": (
+        "a.c",
+        "struct S {\n    int one;\n@    int two;\n    int three;\n&    int four;\n};\n",
+        "    int %;\n",
+        "    int (*%)(int);\n",
+    ),
+    "c member of a struct without a name": (
+        "a.c",
+        "struct S {\n    int one;\n@    int two;\n    int three;\n&    int four;\n};\n",
+        "    int %;\n",
+        "    struct { int %; };\n",
+    ),
+    "c function declared": (
+        "a.c",
+        "int one(void);\n\n@int two(void);\n\nint three(void);\n\n&int four(void);\n",
+        "int %(void);\n\n",
+        "int %(int value);\n\n",
+    ),
+    "c variable that holds a function": (
+        "a.c",
+        "int one(void);\n\n@int two(void);\n\nint three(void);\n\n&int four(void);\n",
+        "int %(void);\n\n",
+        "int (*%)(int value);\n\n",
+    ),
+    "cpp type beside a declared function": (
+        "a.cpp",
+        "int one();\n\n@int two();\n\nint three();\n\n&int four();\n",
+        "using % = int;\n\n",
+        "static int %(void);\n\n",
+    ),
+    "cpp member beside a declared method": (
+        "a.cpp",
+        "class S {\n    int one;\n@    int two;\n    int three;\n&    int four;\n};\n",
+        "    int %;\n",
+        "    static int %(int value);\n",
+    ),
+    "cpp namespace beside a function": (
+        "a.cpp",
+        "int one();\n\n@int two();\n\nint three();\n\n&int four();\n",
+        "namespace % {\nconst int size = 1;\n}\n\n",
+        "int %(int value);\n\n",
+    ),
+    "go embedded field": (
+        "a.go",
+        "package p\n\ntype S struct {\n\tOne int\n@\tTwo int\n\tThree int\n&\tFour int\n}\n",
+        "\tone.%\n",
+        "\t% int\n",
+    ),
+    "go type": (
+        "a.go",
+        "package p\n\ntype One int\n\n@type Two int\n\ntype Three int\n\n&type Four int\n",
+        "type % struct{}\n\n",
+        "type % = int\n\n",
+    ),
     "cpp member": (
         "a.cpp",
         "class S {\n    int one;\n@    int two;\n    int three;\n&    int four;\n};\n",
@@ -435,3 +489,8 @@ def test_one_value_given_to_two_members_is_not_proven(name: str) -> None:
 def test_closures_have_parameters_of_their_own() -> None:
     case = ("a.js", "go([(one@) => one, (two&) => two]);\n", ", % = 6", ", % = 7")
     assert isinstance(merged(case, "zone", "zone"), Proven)
+
+
+def test_functions_with_other_parameters_may_have_one_name() -> None:
+    text = "int one();\n\n@int two();\n\nint three();\n\n&int four();\n"
+    assert isinstance(merged(("a.cpp", text, "int %();\n\n", "int %(int value);\n\n"), "zone", "zone"), Proven)

@@ -1,0 +1,7 @@
+// The tools.
+
+#include <string>
+
+int one() {
+    return 1;
+}

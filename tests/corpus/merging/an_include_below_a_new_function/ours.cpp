@@ -1,0 +1,8 @@
+// The tools.
+
+#include <algorithm>
+#include <string>
+
+int one() {
+    return 1;
+}
