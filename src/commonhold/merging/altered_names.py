@@ -153,6 +153,29 @@ def _assigned_function(node: Node, profile: Profile) -> Iterator[Fact]:
         yield b"." + WORD.findall(left.text or b"")[-1], "changed how to call", parameters.text or b""
 
 
+def _bounds(node: Node, profile: Profile) -> Iterator[Fact]:
+    """Yield what a union of types allows: to its name, and to the functions whose heads name it."""
+    of, name = node.child_by_field_name("type") or node.child_by_field_name("value"), node.child_by_field_name("name")
+    if of is None or name is None or b"|" not in (of.text or b"") or of.type not in {"interface_type", "union_type"}:
+        return
+    named = re.compile(rb"\b%s\b" % re.escape(name.text or b""))
+    functions, stack = [name.text or b""], [_root(node)]
+    while stack:
+        each = stack.pop()
+        if each.type not in profile.functions or each.type in profile.classes:
+            stack += each.named_children
+        elif named.search((each.text or b"").partition(b"{")[0]):
+            functions.append(_declared_name(each))
+    for variant in (of.text or b"").strip(b"interface {}\n\t").split(b"|"):
+        yield from ((each, "narrowed what may be given to", variant.strip()) for each in functions if each)
+
+
+def _root(node: Node) -> Node:
+    while node.parent is not None:
+        node = node.parent
+    return node
+
+
 def _overload(node: Node, _profile: Profile) -> Iterator[Fact]:
     """Yield one of the ways to call a function of TypeScript, which its body does not show."""
     yield _declared_name(node), "took away an overload of", (node.text or b"").rstrip(b";")
@@ -168,29 +191,67 @@ _BY_KIND: Final[Mapping[str, Callable[[Node, Profile], Iterator[Fact]]]] = {
     "function_signature": _overload,
     "impl_item": _implementation,
     "method_declaration": _receiver,
+    "type_alias_declaration": _bounds,
+    "type_spec": _bounds,
 }
 
 
 def _new_facts_of(node: Node, profile: Profile) -> Iterator[Fact]:
     """Yield facts that change the meaning of a name by being there: a function that calls now choose before another."""
-    if node.type == "template_declaration":
-        yield _declared_name(node.named_children[-1]), "defined another", node.text or b""
-    elif node.type in {"declaration", "function_definition"} and node.parent is not None:
-        of = node.parent.parent.child_by_field_name("name") if node.parent.parent is not None else None
-        if node.parent.type == "field_declaration_list" and of is not None and _declared_name(node) == of.text:
-            kind = b"deleted" if b"delete" in (node.text or b"") else b"written"
-            yield of.text or b"", "changed how to make", kind
-    elif node.type == "decorator":
-        yield from _decorated(node, profile)
-    elif node.type == "function_item":
-        around = node.parent.parent if node.parent is not None else None
-        name = _declared_name(node)
-        if around is not None and around.type == "impl_item" and _is_of_a_trait(around, name):
-            yield b"." + name, "defined without a trait", (around.child_by_field_name("type") or node).text or b""
-    elif node.type == "method_declaration" and node.child_by_field_name("receiver") is not None:
-        name = _declared_name(node)
-        if _is_promoted(node, name):
-            yield b"." + name, "defined for one more type", (node.child_by_field_name("receiver") or node).text or b""
+    told = _NEW_BY_KIND.get(node.type)
+    if told is not None:
+        yield from told(node, profile)
+
+
+def _template(node: Node, _profile: Profile) -> Iterator[Fact]:
+    yield _declared_name(node.named_children[-1]), "defined another", node.text or b""
+
+
+def _constructor(node: Node, _profile: Profile) -> Iterator[Fact]:
+    """Yield that a class of C++ has a constructor, which makes its objects in another way."""
+    around = node.parent
+    of = around.parent.child_by_field_name("name") if around is not None and around.parent is not None else None
+    is_member = around is not None and around.type == "field_declaration_list"
+    if is_member and of is not None and _declared_name(node) == of.text:
+        kind = b"deleted" if b"delete" in (node.text or b"") else b"written"
+        yield of.text or b"", "changed how to make", kind
+
+
+def _inherent(node: Node, _profile: Profile) -> Iterator[Fact]:
+    """Yield a method of a type in Rust that calls choose before that of a trait."""
+    around = node.parent.parent if node.parent is not None else None
+    name = _declared_name(node)
+    if around is not None and around.type == "impl_item" and _is_of_a_trait(around, name):
+        yield b"." + name, "defined without a trait", (around.child_by_field_name("type") or node).text or b""
+
+
+def _promoted(node: Node, _profile: Profile) -> Iterator[Fact]:
+    receiver, name = node.child_by_field_name("receiver"), _declared_name(node)
+    if receiver is not None and _is_promoted(node, name):
+        yield b"." + name, "defined for one more type", receiver.text or b""
+
+
+def _undefined(node: Node, _profile: Profile) -> Iterator[Fact]:
+    text = node.text or b""
+    if text.startswith(b"#undef"):
+        yield text.split()[-1], "took away the macro", b""
+
+
+def _exported_anew(node: Node, _profile: Profile) -> Iterator[Fact]:
+    if (node.text or b"").startswith(b"module.exports ="):
+        yield b"exports", "put another object in place of", b""
+
+
+_NEW_BY_KIND: Final[Mapping[str, Callable[[Node, Profile], Iterator[Fact]]]] = {
+    "assignment_expression": _exported_anew,
+    "declaration": _constructor,
+    "decorator": _decorated,
+    "function_definition": _constructor,
+    "function_item": _inherent,
+    "method_declaration": _promoted,
+    "preproc_call": _undefined,
+    "template_declaration": _template,
+}
 
 
 def _declared_name(node: Node) -> bytes:

@@ -13,6 +13,7 @@ from typing import Final
 
 from commonhold.code.analysis.impact import COMMON_ATTRIBUTES
 from commonhold.merging.altered_names import altered_names
+from commonhold.merging.changed_rows import changed_rows
 from commonhold.merging.construction import made_anew, made_otherwise
 from commonhold.merging.demands import counted_on, demanded_anew
 from commonhold.merging.effects import Effects, effects_of
@@ -21,6 +22,7 @@ from commonhold.merging.interference import Delta, deltas_of, is_function, is_of
 from commonhold.merging.layout import Element
 from commonhold.merging.nested_functions import changed_inside
 from commonhold.merging.profile import Profile
+from commonhold.merging.prose import lines_of
 from commonhold.merging.record import Edit
 from commonhold.merging.verdict import Lines, Reason, Spot
 from commonhold.merging.withdrawn_names import defines, is_code, newly_written, withdrawn_names
@@ -31,6 +33,13 @@ _IMPLY: Final = "imply"
 _WORD: Final = re.compile(rb"\w+")
 # Files whose functions are called through a name from the path (a module), if not by their own name.
 _NAMED_BY_PATH: Final = (".py", ".pyi", ".js", ".jsx", ".mjs", ".cjs", ".ts", ".tsx", ".go", ".rs")
+# Calls of a member of the same object whose name only running code knows.
+_COMPUTED: Final = re.compile(
+    rb"\bthis\[\s*[A-Za-z_$][\w$.]*\s*\]\s*\(|\bgetattr\(\s*(?:self|cls)\s*,\s*(?!f?[\"'])"
+    rb"|(?<![\w.])(?:self\.)?(?:public_send|__send__|send)[( ]\s*[a-z_]|(?:\$this->|static::|self::)\{?\$\w+\}?\s*\("
+    rb"|\b(?:getMethod|getDeclaredMethod|GetMethod|MethodByName)\(\s*[a-z_]"
+)
+_PASTED: Final = re.compile(rb"(\w+)\s*##")
 _CONSTRUCTORS: Final = frozenset({b".__init__", b".__new__", b".__init_subclass__"})
 
 
@@ -61,6 +70,17 @@ class FileChange:
     def written(self) -> Mapping[bytes, int]:
         """The newly written words, each with a row on which it stands."""
         return newly_written(self.before, self.after)
+
+    @property
+    def pasted(self) -> Sequence[bytes]:
+        """What macros put before a word to make a name of it."""
+        return _PASTED.findall(self.after.source) if b"##" in self.after.source else ()
+
+    @cached_property
+    def computed(self) -> int | None:
+        """A row of a new call of a member by a name that running code computes; None if there is none."""
+        lines, rows = lines_of(self.after.source), changed_rows(self.before.source, self.after.source)[1].rows
+        return next((row for row in rows if _COMPUTED.search(lines[row])), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,6 +187,9 @@ def _called_by(file: FileChange) -> Iterator[tuple[_Key, _Effect]]:
         yield (_MAKE, name), _Effect(name, file.path, (row, row + 1), "make")
     for name, row in implied_anew(file.before, file.after):
         yield (_IMPLY, name), _Effect(name, file.path, (row, row + 1), "use what calls")
+    for head in file.pasted:
+        for word, row in file.written.items():
+            yield ("", head + word), _Effect(head + word, file.path, (row, row + 1), "call")
     for key, row, how in counted_on(file.before, file.after):
         yield key, _Effect(key[1], file.path, (row, row + 1), how)
 
@@ -298,8 +321,28 @@ def _met(changing: _Side, calling: _Side, *, are_exchanged: bool = False) -> Ite
                 calls += (each for each in further if each.path == change.path and each not in calls)
             told |= {(key[1].lstrip(b"."), call.path) for call in calls}
             yield from (_between(change, call, are_exchanged=are_exchanged) for call in calls)
+    yield from _computed(changing, calling, changed, are_exchanged=are_exchanged)
     yield from _dangling(changing, calling, told, are_exchanged=are_exchanged)
     yield from _counted_on(changing, calling, told, are_exchanged=are_exchanged)
+
+
+def _computed(
+    changing: _Side, calling: _Side, changed: Mapping[_Key, Sequence[_Effect]], *, are_exchanged: bool
+) -> Iterator[Bearing]:
+    """Yield new calls of members by computed names, in files of which the other side changed or removed a member."""
+    for file in (each for each in calling.files if each.computed is not None):
+        row = file.computed or 0
+        effects = [each for (kind, name), some in changed.items() if not kind and name[:1] == b"." for each in some]
+        lines = {each.path: lines_of(each.before.source) for each in changing.files if each.path == file.path}
+        effects += (
+            each
+            for each in changing.withdrawn.values()
+            if each.path in lines and lines[each.path][each.lines[0]][:1].isspace()
+        )
+        call = _Effect(b"", file.path, (row, row + 1), "call a computed name, which may mean")
+        met = next((each for each in effects if each.path == file.path), None)
+        if met is not None:
+            yield _between(met, call, are_exchanged=are_exchanged)
 
 
 def _dangling(
@@ -309,7 +352,7 @@ def _dangling(
     if not changing.withdrawn:
         return
     for file in using.files:
-        written = {name: _written_as(name, file.written) for name in changing.withdrawn}
+        written = {name: _written_as(name, file) for name in changing.withdrawn}
         names = [name for name, word in written.items() if word is not None]
         for name in sorted(name for name in names if (name, file.path) not in told):
             word = written[name] or name
@@ -320,12 +363,15 @@ def _dangling(
                 yield _between(change, use, are_exchanged=are_exchanged)
 
 
-def _written_as(name: bytes, written: Mapping[bytes, int]) -> bytes | None:
-    """Return the word that stands for a name: itself, or what it begins with where the rest is computed (`do_`)."""
-    if name in written:
+def _written_as(name: bytes, file: FileChange) -> bytes | None:
+    """Return the word that stands for a name: itself, or the part of it from which the rest is computed or pasted."""
+    if name in file.written:
         return name
     head = name.rpartition(b"_")[0] + b"_"
-    return head if len(head) > 1 and head in written else None
+    if len(head) > 1 and head in file.written:
+        return head
+    tails = (name.removeprefix(each) for each in file.pasted if name.startswith(each))
+    return next((each for each in tails if each in file.written), None)
 
 
 def _counted_on(

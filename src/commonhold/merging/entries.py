@@ -63,8 +63,8 @@ def in_block(entries: Sequence[Entry], versions: Versions, kept: set[int]) -> li
     """Adjust the blank space before the entries of a block.
 
     An entry that a side put first, and that is not first now, gets the space of the element that follows it there. The
-    first entry of a file loses its leading line end. In C, a directive ends with its line: an entry that stood below one
-    may need a line end of its own. `kept` are the identities of the elements that were there before.
+    first entry of a file loses its leading line end. A directive of C contains the end of its line: an entry that stood
+    below one may need a line end now. `kept` are the identities of the elements that were there before.
     """
     firsts = {id(each.children[0]) for each in versions if each.children}
     put_first = firsts - kept

@@ -11,6 +11,7 @@ from commonhold.merging.node_effects import kind_of, part
 from commonhold.merging.profile import Profile
 
 _METACLASS: Final = re.compile(rb"\bmetaclass\s*=\s*(?!(?:abc\.)?ABCMeta\b|(?:enum\.)?Enum(?:Meta|Type)\b)")
+_STATIC: Final = re.compile(rb"(?:\w+\s+)*static\b[^{}()]*=(?!\s*new (?:Weak)?(?:Map|Set)\b)[^>]*\w\(")
 _HOOK: Final = b"__init_subclass__"
 
 
@@ -82,7 +83,7 @@ def _run(node: Node, profile: Profile, into: Footprint) -> None:
 def _runs_code(class_: Node, profile: Profile) -> bool:
     """Whether the definition of a class runs code: statements in its body, a metaclass, a hook of a base class.
 
-    The values of its attributes are assumed to have no effect but to be made.
+    The values of its attributes are assumed to have no effect but to be made, except those of static ones that call.
     """
     body, bases = class_.child_by_field_name("body"), class_.child_by_field_name("superclasses")
     head = (bases.text or b"") if bases is not None else b""
@@ -91,7 +92,7 @@ def _runs_code(class_: Node, profile: Profile) -> bool:
     members = body.named_children if body is not None else []
     run = (each for each in members if each.type == "expression_statement" and each.named_child_count)
     calls = any(each.named_children[0].type in profile.calls for each in run)
-    return calls or any(each.type == "class_static_block" for each in members)
+    return calls or any(each.type == "class_static_block" or _STATIC.match(each.text or b"") for each in members)
 
 
 def _root(node: Node) -> Node:

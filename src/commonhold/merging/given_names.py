@@ -169,8 +169,8 @@ Name = tuple[str, bytes]
 class _Given:
     """How often each scope defines each name; `labels` are the scopes without the numbers of equal ones.
 
-    `overloaded` are the names of functions and namespaces, which may have several definitions, but no variable or type
-    beside them.
+    `overloaded` are names that may have several definitions of one sort, but none of another beside them: functions,
+    namespaces, traits for types.
     """
 
     source: bytes
@@ -204,6 +204,13 @@ class _Given:
             bare, mark, _ = name.partition(b"(")
             if node.type == _NAMESPACE or (mark and node.type in _OVERLOADED):
                 self.overloaded.setdefault(scope, {}).setdefault(bare, set()).add(mark.decode())
+
+    def implement(self, *names: bytes) -> None:
+        """Record implementations of traits: one for many types clashes with one for a single type."""
+        for name in names:
+            trait, mark, of = name.partition(b" for ")
+            if mark:
+                self.overloaded.setdefault((), {}).setdefault(trait, set()).add("_" if of == b"_" else "")
 
     def inside(self, scope: Key, name: bytes, *, is_open: bool) -> Key:
         """Return the key of a scope in another."""
@@ -249,7 +256,9 @@ def _inside(node: Node, scope: Key, given: _Given) -> None:
         pairwise(node.named_children) if any(each.type == "attribute_item" for each in children) else ()
     ):
         if before.type == "attribute_item":
-            given.give(scope, *(("", name) for name in _derived(before, after)))
+            names = [*_derived(before, after)]
+            given.give(scope, *(("", name) for name in names))
+            given.implement(*names)
 
 
 def _visit(node: Node, scope: Key, given: _Given) -> None:
@@ -311,6 +320,7 @@ def _definition(node: Node, name: bytes, scope: Key, given: _Given) -> None:
     if node.type == "impl_item":
         trait, of = node.child_by_field_name("trait"), node.child_by_field_name("type")
         name = b"impl " + (_implemented(trait, of) if trait is not None and of is not None else name)
+        given.implement(name)
     is_part = (node.type == "impl_item" and b" for " not in name) or (
         is_class and _IN_PARTS.match(given.source, node.start_byte, node.end_byte) is not None
     )
@@ -330,7 +340,11 @@ def _definition(node: Node, name: bytes, scope: Key, given: _Given) -> None:
 
 
 def _implemented(trait: Node, of: Node) -> bytes:
-    return _last(trait.text or b"") + b" for " + (of.text or b"")
+    """Return a trait and the type that has it; the type `_` if it is a parameter, so that it stands for many types."""
+    parameters = of.parent.child_by_field_name("type_parameters") if of.parent is not None else None
+    names = [each.child_by_field_name("name") or each for each in parameters.named_children] if parameters else []
+    is_any = any(each.text == of.text for each in names)
+    return _last(trait.text or b"") + b" for " + (b"_" if is_any else of.text or b"")
 
 
 def _last(path: bytes) -> bytes:

@@ -15,11 +15,13 @@ from commonhold.merging.candidates import MAX_CANDIDATES, combined, union
 from commonhold.merging.conflict_markers import marked, spots_of
 from commonhold.merging.contracts import broken_contracts, may_break
 from commonhold.merging.cross_file_interference import FileChange, bearing
+from commonhold.merging.directives import directed_otherwise
 from commonhold.merging.generated_members import made_and_written
 from commonhold.merging.given_lines import given_by_both
 from commonhold.merging.given_names import given_twice
 from commonhold.merging.interference import interference
 from commonhold.merging.layout import FileElement
+from commonhold.merging.member_order import initialised_otherwise
 from commonhold.merging.moved_sections import merged_sections
 from commonhold.merging.pieces import Piece, clashes_in, exchanged, settled, uncontested
 from commonhold.merging.profile import Profile
@@ -153,6 +155,8 @@ class _Merge:
         changes = FileChange(self.path, base, ours), FileChange(self.path, base, theirs)
         doubts += [each.spot for each in bearing(changes[:1], changes[1:])]
         doubts += made_and_written(base, ours, theirs)
+        doubts += directed_otherwise(language.name, base, ours, theirs)
+        doubts += initialised_otherwise(base, ours, theirs)
         if text is None or doubts:
             return self._unproven(pieces, doubts)
         fault = self._fault(text, language, profile, elements)

@@ -55,8 +55,9 @@ class Profile:
     `exits` leave the block that they stand in; `mutators` are methods that change their receiver, unless that is one of
     the `receivers`; `implied` are the methods that a node calls implicitly. `node_effects` lists the nodes that are
     known to have no other effect. `last_definition_counts`: a definition replaces an earlier one of its name in one
-    block; in other languages it is an overload, or, unless it `has_overloads`, an error. If the grammar `is_exact`, text that it cannot read is no
-    program; otherwise such text is left alone, as long as no new such text appears.
+    block; in other languages it is an overload, or, unless the language `has_overloads`, an error. If the grammar
+    `is_exact`, text that it cannot read is no program; otherwise such text is left alone, as long as no new such text
+    appears.
     """
 
     blocks: frozenset[str] = frozenset()
