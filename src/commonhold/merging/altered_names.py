@@ -166,7 +166,7 @@ def _bounds(node: Node, profile: Profile) -> Iterator[Fact]:
             stack += each.named_children
         elif named.search((each.text or b"").partition(b"{")[0]):
             functions.append(_declared_name(each))
-    for variant in (of.text or b"").strip(b"interface {}\n\t").split(b"|"):
+    for variant in (of.text or b"").removeprefix(b"interface").strip(b" {}\n\t").split(b"|"):
         yield from ((each, "narrowed what may be given to", variant.strip()) for each in functions if each)
 
 

@@ -36,9 +36,9 @@ _NAMED_BY_PATH: Final = (".py", ".pyi", ".js", ".jsx", ".mjs", ".cjs", ".ts", ".
 # Calls of a member of the same object whose name only running code knows.
 _COMPUTED: Final = re.compile(
     rb"\bthis\[\s*[A-Za-z_$][\w$.]*\s*\]\s*\(|\bgetattr\(\s*(?:self|cls)\s*,\s*(?!f?[\"'])"
-    rb"|(?<![\w.])(?:self\.)?(?:public_send|__send__|send)[( ]\s*[a-z_]|(?:\$this->|static::|self::)\{?\$\w+\}?\s*\("
-    rb"|\b(?:getMethod|getDeclaredMethod|GetMethod|MethodByName)\(\s*[a-z_]"
+    rb"|(?:\$this->|static::|self::)\{?\$\w+\}?\s*\(|\b(?:getMethod|getDeclaredMethod|GetMethod|MethodByName)\(\s*[a-z_]"
 )
+_SENT: Final = re.compile(rb"(?<![\w.])(?:self\.)?(?:public_send|__send__|send)\(\s*[a-z_]")  # the same in Ruby
 _PASTED: Final = re.compile(rb"(\w+)\s*##")
 _CONSTRUCTORS: Final = frozenset({b".__init__", b".__new__", b".__init_subclass__"})
 
@@ -71,7 +71,7 @@ class FileChange:
         """The newly written words, each with a row on which it stands."""
         return newly_written(self.before, self.after)
 
-    @property
+    @cached_property
     def pasted(self) -> Sequence[bytes]:
         """What macros put before a word to make a name of it."""
         return _PASTED.findall(self.after.source) if b"##" in self.after.source else ()
@@ -80,7 +80,8 @@ class FileChange:
     def computed(self) -> int | None:
         """A row of a new call of a member by a name that running code computes; None if there is none."""
         lines, rows = lines_of(self.after.source), changed_rows(self.before.source, self.after.source)[1].rows
-        return next((row for row in rows if _COMPUTED.search(lines[row])), None)
+        computed = _SENT if self.path.endswith((".rb", ".rake")) else _COMPUTED
+        return next((row for row in rows if computed.search(lines[row])), None)
 
 
 @dataclass(frozen=True, slots=True)
