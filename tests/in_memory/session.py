@@ -11,7 +11,9 @@ from commonhold.kernel.files import Journal, Write
 from commonhold.kernel.hash_chain import Link
 from commonhold.kernel.lease_ports import StoredAnswer
 from commonhold.kernel.managed_session import (
+    ALL_SESSIONS,
     ManagedSessionRecord,
+    SessionChoice,
     SessionMoved,
     SessionQueued,
     moved_session,
@@ -210,9 +212,10 @@ class MemorySession(Indexed):
         found = self._entries.values()
         return tuple(each for each in found if not each.is_final or {each.id, each.entry.commit} & set(names))
 
-    def managed_sessions(self) -> tuple[ManagedSessionRecord, ...]:
-        """All managed sessions."""
-        return tuple(self._managed.values())
+    def managed_sessions(self, choice: SessionChoice = ALL_SESSIONS) -> tuple[ManagedSessionRecord, ...]:
+        """The managed sessions that are chosen."""
+        found = [each for each in self._managed.values() if each.number < choice.before and _is_chosen(each, choice)]
+        return tuple(found[max(0, len(found) - choice.limit) :])
 
     def managed_sessions_in_question(self, ids: Sequence[str]) -> tuple[ManagedSessionRecord, ...]:
         """The managed sessions that are not final, and those with these ids."""
@@ -375,3 +378,14 @@ class MemorySession(Indexed):
 
 def _place_of(proposal: Proposal) -> tuple[str, str, str, str]:
     return proposal.worktree, proposal.path, proposal.holder, proposal.call
+
+
+def _is_chosen(record: ManagedSessionRecord, choice: SessionChoice) -> bool:
+    session = record.session
+    return (
+        not (choice.is_open and record.is_final)
+        and choice.state in (None, record.state)
+        and choice.task_id in ("", session.task_id)
+        and choice.tenant in ("", session.tenant)
+        and record.since >= choice.since
+    )

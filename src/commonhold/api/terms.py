@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from commonhold.kernel.events import CommitUndone as CommitUndone
     from commonhold.kernel.events import Recorded as Recorded
     from commonhold.kernel.lease import Lease as Lease
+    from commonhold.kernel.managed_session import SessionState as SessionState
     from commonhold.kernel.partial_work import PartialWork as PartialWork
     from commonhold.kernel.pictures import Briefing as Briefing
     from commonhold.kernel.pictures import Status as Status
@@ -66,6 +67,7 @@ _HOMES: Final = {
     "commonhold.kernel.changeset": "Changeset",
     "commonhold.kernel.events": "CommitUndone Recorded",
     "commonhold.kernel.lease": "Lease",
+    "commonhold.kernel.managed_session": "SessionState",
     "commonhold.kernel.partial_work": "PartialWork",
     "commonhold.kernel.pictures": "Briefing Status Who",
     "commonhold.kernel.run": "RunMove TokenUsage",

@@ -9,6 +9,7 @@ from commonhold.api import terms
 from commonhold.api.operations import Operation
 from commonhold.api.service_base import ServiceBase
 from commonhold.kernel import texts
+from commonhold.kernel.managed_session import SessionChoice
 from commonhold.kernel.scopes import Scope
 
 
@@ -240,12 +241,26 @@ class WorkOperations(ServiceBase):
         return self._uses.managed_sessions.start(self.holder, task, agent, more, request_id)
 
     @Operation(reads=True, command="session list", route="GET /sessions")
-    def managed_sessions(self, *ids: str, all_states: bool = False) -> terms.ManagedSessionAnswer:
-        """Return the managed sessions that have not ended, or those with these ids; `all_states`: all.
+    def managed_sessions(
+        self,
+        *ids: str,
+        all_states: bool = False,
+        state: terms.SessionState | None = None,
+        task_id: str = "",
+        tenant: str = "",
+        within_seconds: float | None = None,
+        limit: int = 200,
+        before: str = "",
+    ) -> terms.ManagedSessionAnswer:
+        """Return the managed sessions that have not ended, or those with these ids, the newest last.
 
-        Raises InputError `SESSION_UNKNOWN`.
+        `all_states`: those that have ended, too. `state`, `task_id`, `tenant`: only those of this state (one that has
+        ended, too), on this task, of this tenant. `within_seconds`: only those that have changed their state within
+        that time. The answer has the newest `limit` of them (up to 1,000), or the newest that were started before the
+        session `before`, and `has_older` ones or not. Raises InputError `SESSION_UNKNOWN`.
         """
-        return self._uses.managed_sessions.list(ids, is_all=all_states)
+        choice = SessionChoice(not all_states and state is None, state, task_id, tenant, limit=limit)
+        return self._uses.managed_sessions.list(ids, choice, before, within_seconds)
 
     @Operation(once=True, command="session cancel", route="POST /sessions/{session}/change", scope=Scope.REVIEWER)
     def change_managed_session(

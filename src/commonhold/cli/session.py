@@ -1,7 +1,6 @@
 """`commonhold session`: agents that Commonhold runs on tasks, each in a workspace of its own."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any, Final, TypeVar
 
 import click
@@ -17,7 +16,7 @@ from commonhold.cli.session_logs import logs
 from commonhold.cli.session_review import approve, diff, review
 from commonhold.cli.session_starting import start, task_text
 from commonhold.kernel.managed_session import SessionState
-from commonhold.sessions.answers import ManagedSessionView
+from commonhold.sessions.answers import ManagedSessionAnswer
 from commonhold.sessions.commands import SessionAction
 
 C = TypeVar("C", bound=Callable[..., Any])
@@ -44,25 +43,49 @@ def command() -> None:
     """
 
 
-@command.command("list", cls=Command, examples=("commonhold session list", "commonhold session list --all --json"))
+@command.command(
+    "list",
+    cls=Command,
+    examples=(
+        "commonhold session list",
+        "commonhold session list --state failed",
+        "commonhold session list --all --json",
+    ),
+)
 @click.option("--all", "all_states", is_flag=True, help="Those that have ended, too.")
+@click.option(
+    "--state",
+    type=click.Choice([each.value for each in SessionState]),
+    help="Those in this state, also if it is an end.",
+)
+@click.option("--task", metavar="TASK", default="", help="Those that work on this task of the queue.")
+@click.option("--tenant", metavar="NAME", default="", help="Those of this tenant.")
+@click.option("--limit", metavar="N", type=click.IntRange(1, 1000), default=200, show_default=True, help="At most.")
+@click.option("--before", metavar="SESSION", default="", help="Those that were started before it.")
 @common
 @click.pass_obj
-def _list(given: Given, *, all_states: bool) -> int:
+def _list(given: Given, /, *, all_states: bool, state: str | None, task: str, limit: int, **more: str) -> int:
     """List the sessions that have not ended, and those that failed in the last day, with the age of each state.
 
-    A lost supervisor is shown as such.
+    A lost supervisor is shown as such. The newest N are listed; --before shows older ones.
     """
+    wanted = SessionState(state) if state else None
+    chosen: dict[str, Any] = {"task_id": task, "limit": limit, **more}
     with opened(given) as place:
-        found = place.hold.managed_sessions(all_states=True)
-    listed = found.sessions if all_states else tuple(filter(_is_of_interest, found.sessions))
-    answer(given, replace(found, sessions=listed), session_shapes.answer, session_words.listed)
+        found = place.hold.managed_sessions(all_states=all_states, state=wanted, **chosen)
+        if not (all_states or wanted):
+            failed = place.hold.managed_sessions(state=SessionState.FAILED, within_seconds=_FAILED_SECONDS, **chosen)
+            found = _newest(limit, found, failed)
+    answer(given, found, session_shapes.listed, session_words.listed)
     return DONE
 
 
-def _is_of_interest(view: ManagedSessionView) -> bool:
-    has_just_failed = view.record.state is SessionState.FAILED and view.age_seconds < _FAILED_SECONDS
-    return has_just_failed or not view.record.is_final
+def _newest(limit: int, *answers: ManagedSessionAnswer) -> ManagedSessionAnswer:
+    """Return the newest sessions of all these answers."""
+    by_id = {view.record.id: view for each in answers for view in each.sessions}
+    found = sorted(by_id.values(), key=lambda view: view.record.number)
+    has_older = len(found) > limit or any(each.has_older for each in answers)
+    return ManagedSessionAnswer("listed", tuple(found[-limit:]), has_older=has_older)
 
 
 @command.command("show", cls=Command, examples=("commonhold session show s12", "commonhold session show s12 --json"))

@@ -19,7 +19,12 @@ from commonhold.cli.opening import Place, opened
 from commonhold.cli.output import answer, say, send, send_json
 from commonhold.cli.scratch import trial_of_tree
 from commonhold.kernel.errors import Code, InputError, UsageError
-from commonhold.kernel.managed_session import ManagedSessionRecord, SessionResult, SessionState
+from commonhold.kernel.managed_session import (
+    MOST_LISTED_SESSIONS,
+    ManagedSessionRecord,
+    SessionResult,
+    SessionState,
+)
 from commonhold.merging.branches.merge_branch import BranchMerge, BranchWish, Ending, merge_branch
 from commonhold.session_host.shared_commits import obtain_commit
 from commonhold.session_host.worktrees import branch_of
@@ -41,8 +46,9 @@ def review(given: Given, session: str | None) -> int:
     """
     with opened(given) as place:
         if session is None:
-            found = place.hold.managed_sessions()
-            waiting = [each for each in found.sessions if each.record.state is SessionState.AWAITING_REVIEW]
+            waiting = place.hold.managed_sessions(
+                state=SessionState.AWAITING_REVIEW, limit=MOST_LISTED_SESSIONS
+            ).sessions
             answer(
                 given, waiting, lambda each: {"sessions": [*map(session_shapes.view, each)]}, session_words.to_review
             )

@@ -45,6 +45,8 @@ def listed(found: ManagedSessionAnswer) -> Iterator[str]:
     if not found.sessions:
         yield "no session is open: `commonhold session start` begins one, `commonhold session list --all` shows all"
     yield from map(_line, found.sessions)
+    if found.has_older:
+        yield f"there are older ones: add --before {shown(found.sessions[0].record.id)}"
 
 
 def to_review(found: Sequence[ManagedSessionView]) -> Iterator[str]:

@@ -11,10 +11,13 @@ from enum import StrEnum
 from typing import Final
 
 from commonhold.kernel.clock import Deadline
+from commonhold.kernel.entry import UNLIMITED
 
 DEFAULT_SESSION_ATTEMPTS: Final = 3
 DEFAULT_TIMEOUT_SECONDS: Final = 3600.0
 DEFAULT_SILENCE_SECONDS: Final = 900.0
+MOST_LISTED_SESSIONS: Final = 1_000
+"""The most sessions in one answer."""
 MOST_KEPT_ATTEMPTS: Final = 20
 """How many attempts a record keeps; the log has all of them."""
 
@@ -278,6 +281,27 @@ class ManagedSessionRecord:
     def can(self, move: SessionMove) -> bool:
         """Whether the table has this transition from the present state."""
         return (self.state, move) in SESSION_TRANSITIONS
+
+
+@dataclass(frozen=True, slots=True)
+class SessionChoice:
+    """Which managed sessions are asked for: by default all of them.
+
+    `is_open`: only those that have not ended. Of `state`, `task_id` and `tenant` each that is not None or empty must be
+    theirs. `since`: only those that are in their state since this Unix time at most so long. At most `limit` of those
+    that were started before the event `before`: the newest.
+    """
+
+    is_open: bool = False
+    state: SessionState | None = None
+    task_id: str = ""
+    tenant: str = ""
+    since: float = 0.0
+    before: int = UNLIMITED
+    limit: int = UNLIMITED
+
+
+ALL_SESSIONS: Final = SessionChoice()
 
 
 def queued_session(event: SessionQueued, sequence: int, at: float) -> ManagedSessionRecord:

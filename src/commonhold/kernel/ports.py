@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from commonhold.kernel.events import Committed, Recorded
     from commonhold.kernel.files import Journal, Write
     from commonhold.kernel.hash_chain import Link
-    from commonhold.kernel.managed_session import ManagedSessionRecord
+    from commonhold.kernel.managed_session import ManagedSessionRecord, SessionChoice
     from commonhold.kernel.obligations import Debt
     from commonhold.kernel.presence import Message, Presence, Proposal
     from commonhold.kernel.read_set import Sighting, StaleRead
@@ -92,8 +92,8 @@ class TaskReader(LeaseReader, Protocol):
         """Return the entries that are not final, and those whose id or commit is one of `names`, in that order."""
         ...
 
-    def managed_sessions(self) -> tuple[ManagedSessionRecord, ...]:
-        """Return all managed sessions, in the order in which they were started."""
+    def managed_sessions(self, choice: SessionChoice = ...) -> tuple[ManagedSessionRecord, ...]:
+        """Return the managed sessions that are chosen (by default all), in the order in which they were started."""
         ...
 
     def managed_sessions_in_question(self, ids: Sequence[str]) -> tuple[ManagedSessionRecord, ...]:

@@ -26,10 +26,11 @@ class ManagedSessionView:
 
 @dataclass(frozen=True, slots=True)
 class ManagedSessionAnswer:
-    """The answer to every call about managed sessions; a refusal has a code and a reason."""
+    """The answer to every call about managed sessions; a refusal has a code and a reason, a list may `has_older`."""
 
     outcome: Literal["started", "changed", "listed", "refused"]
     sessions: tuple[ManagedSessionView, ...] = ()
     code: Refusal | None = None
     why: str = ""
     next: Next | None = None
+    has_older: bool = False

@@ -2,12 +2,19 @@
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from commonhold.kernel.answers import Next
 from commonhold.kernel.errors import Code, InputError, UsageError
-from commonhold.kernel.managed_session import ManagedSession, ManagedSessionRecord, Sandbox, SessionState
+from commonhold.kernel.managed_session import (
+    MOST_LISTED_SESSIONS,
+    ManagedSession,
+    ManagedSessionRecord,
+    Sandbox,
+    SessionChoice,
+    SessionState,
+)
 from commonhold.kernel.ports import Ids, Revisions
 from commonhold.kernel.task import Task
 from commonhold.kernel.texts import MAX_HOLDER_LENGTH, MAX_TEXT_LENGTH, check_line, duration
@@ -47,6 +54,15 @@ LEAST_MEMORY_BYTES: Final = 16 << 20
 MOST_SECONDS: Final = 7 * 86_400.0
 _CONTROL: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 _EXPLAINED: Final = (SessionAction.CANCEL, SessionAction.DISCARD)
+
+
+@dataclass(frozen=True, slots=True)
+class SessionsSeen:
+    """Work for the daemon: lost supervisors to note, sessions to begin, or that go on without a command."""
+
+    has_lost: bool
+    can_begin: bool
+    has_work: bool
 
 
 class ManagedSessions:
@@ -130,61 +146,59 @@ class ManagedSessions:
         command = ReportSession(holder, session, attempt, fence, report)
         return self._answer(self._run(command, request_id, command))
 
+    def look(self, limits: SessionLimits, *, takes_any: bool = False) -> SessionsSeen:
+        """Return the daemon's work for the sessions of this place, by one question to the store.
+
+        `takes_any`: it may also begin one that any worker may run.
+        """
+        with self._queue.read() as reader:
+            table = table_of(reader)
+            now, leases = self._queue.now(), {each.id: each for each in table.board.leases.leases}
+        places = places_of(self._where, takes_any=takes_any)
+        live = {each for each, lease in leases.items() if lease.is_live(now)}
+        sessions = table.sessions.values()
+        found = next_session(sessions, table.served, places, limits, now, table.board)
+        return SessionsSeen(
+            has_lost=any(each.state is SessionState.RUNNING and each.lease_id not in live for each in sessions),
+            can_begin=not isinstance(found, str),
+            has_work=any(each.place == self._where and _goes_on(each) for each in sessions),
+        )
+
     def claim(
         self, limits: SessionLimits, ttl_seconds: float, *, takes_any: bool = False
     ) -> ManagedSessionRecord | None:
-        """Claim the next session that can run here; None if none can. Without one, nothing is written.
-
-        `takes_any`: also one that any worker may run.
-        """
-        if not self._is_due(limits, takes_any=takes_any):
-            return None
+        """Claim the next session that can run here, with `takes_any` also one of any worker; None if none can."""
         command = ClaimSession(ENGINE, self._where, limits, self._ids.new("lease"), ttl_seconds, takes_any)
         outcome = self._queue.execute(command)
         return outcome.record if isinstance(outcome, SessionClaimed) else None
 
     def settle(self) -> tuple[str, ...]:
         """Note the running sessions whose supervisors were lost. Return their ids."""
-        with self._queue.read() as reader:
-            now, live = self._queue.now(), {each.id: each for each in reader.leases()}
-            running = [each for each in reader.managed_sessions_in_question(()) if each.state is SessionState.RUNNING]
-            held = [each.lease_id in live and live[each.lease_id].is_live(now) for each in running]
-        if all(held):
-            return ()
         outcome = self._queue.execute(SettleSessions(ENGINE))
         return outcome.lost if isinstance(outcome, SessionsSettled) else ()
 
-    def has_work(self) -> bool:
-        """Whether a session here is running, or will run without a further command."""
-        with self._queue.read() as reader:
-            return any(
-                each.place == self._where
-                and (
-                    each.state in (SessionState.QUEUED, SessionState.RUNNING)
-                    or (each.state is SessionState.PAUSED and each.is_due)
-                )
-                for each in reader.managed_sessions_in_question(())
-            )
+    def list(
+        self, ids: Sequence[str], choice: SessionChoice, before: str, within_seconds: float | None
+    ) -> ManagedSessionAnswer:
+        """Return sessions, the newest last: those with an id, or those of `choice`.
 
-    def _is_due(self, limits: SessionLimits, *, takes_any: bool) -> bool:
-        with self._queue.read() as reader:
-            table = table_of(reader)
-        now, places = self._queue.now(), places_of(self._where, takes_any=takes_any)
-        found = next_session(table.sessions.values(), table.served, places, limits, now, table.board)
-        return not isinstance(found, str)
-
-    def list(self, ids: Sequence[str], *, is_all: bool) -> ManagedSessionAnswer:
-        """Return sessions, the newest last: those with an id, or all that are not final, or all.
-
-        Raises InputError `SESSION_UNKNOWN`.
+        `before`: only those that were started before this session; `within_seconds`: only those whose state has changed
+        within so many seconds. Raises InputError `SESSION_UNKNOWN`.
         """
+        has_older = False
         with self._queue.read() as reader:
-            found = reader.managed_sessions() if is_all and not ids else reader.managed_sessions_in_question(ids)
-        known = {each.id: each for each in found}
-        for each in ids:
-            if each not in known:
-                raise unknown(each)
-        return ManagedSessionAnswer("listed", self._views([known[each] for each in ids] if ids else found))
+            found = reader.managed_sessions_in_question((*ids, before)) if ids or before else ()
+            known = {each.id: each for each in found}
+            if missing := [each for each in (*ids, *filter(None, (before,))) if each not in known]:
+                raise unknown(missing[0])
+            if not ids:
+                limit = max(1, min(choice.limit, MOST_LISTED_SESSIONS))
+                number = known[before].number if before else choice.before
+                since = 0.0 if within_seconds is None else self._queue.now().wall - within_seconds
+                listed = reader.managed_sessions(replace(choice, limit=limit + 1, before=number, since=since))
+                found, has_older = listed[-limit:], len(listed) > limit
+        views = self._views([known[each] for each in ids] if ids else found)
+        return ManagedSessionAnswer("listed", views, has_older=has_older)
 
     def _views(self, records: Sequence[ManagedSessionRecord]) -> tuple[ManagedSessionView, ...]:
         waiting = {each.session.task_id for each in records if each.state in (SessionState.QUEUED, SessionState.PAUSED)}
@@ -225,6 +239,12 @@ class ManagedSessions:
                 raise UsageError(
                     Code.REQUEST_ID_REUSED, "the request id was used for another call", hint="take a new id"
                 )
+
+
+def _goes_on(record: ManagedSessionRecord) -> bool:
+    """Whether it is running, or will run without a further command."""
+    is_paused = record.state is SessionState.PAUSED
+    return record.state in (SessionState.QUEUED, SessionState.RUNNING) or (is_paused and record.is_due)
 
 
 def _check_task(text: str) -> None:

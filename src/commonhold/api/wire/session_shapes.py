@@ -19,6 +19,11 @@ def answer(found: ManagedSessionAnswer) -> Json:
     return {name: part for name, part in parts.items() if name in ("outcome", "sessions") or part}
 
 
+def listed(found: ManagedSessionAnswer) -> Json:
+    """Return a list of managed sessions, and whether there are older ones."""
+    return {**answer(found), "has_older": found.has_older}
+
+
 def view(found: ManagedSessionView) -> Json:
     """Return a session; `supervised` is true while the lease of its supervisor is live."""
     record = found.record

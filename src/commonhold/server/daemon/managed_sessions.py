@@ -78,11 +78,18 @@ class SessionEngine:
 
     def _claim(self, settings: Settings, now: float) -> None:
         queue = self._service().session_queue
-        lost = queue.settle()
         limits = SessionLimits(int(settings.max_sessions), int(settings.max_reviews))
-        while (record := queue.claim(limits, TTL_SECONDS, takes_any=self._takes_any)) is not None:
+        seen = queue.look(limits, takes_any=self._takes_any)
+        lost = queue.settle() if seen.has_lost else ()
+        if lost:
+            seen = queue.look(limits, takes_any=self._takes_any)
+        while seen.can_begin:
+            record = queue.claim(limits, TTL_SECONDS, takes_any=self._takes_any)
+            if record is None:  # another machine was quicker
+                break
             self._start(record, settings)
-        self._has_work = bool(settings.store) or queue.has_work()
+            seen = queue.look(limits, takes_any=self._takes_any)
+        self._has_work = bool(settings.store) or seen.has_work
         if lost or now >= self._sweeps_at:
             self._sweeps_at = now + SWEEP_SECONDS
             if SessionFiles.of(self._repository, settings).with_workspaces():

@@ -292,9 +292,18 @@ VALUES (
 ON CONFLICT (namespace, id) DO UPDATE
 SET is_final = excluded.is_final, revision = excluded.revision, landed_at = excluded.landed_at, body = excluded.body;
 
--- name: all_managed_sessions
--- Every managed session, in the order in which they were started.
-SELECT body FROM commonhold.managed_sessions WHERE namespace = %(namespace)s ORDER BY number;
+-- name: managed_sessions_before
+-- The newest managed sessions that were started before an event, the newest first: if asked, only those that are not
+-- final, of a state, a task and a tenant (each '' for any), and in their state since a time.
+SELECT body FROM commonhold.managed_sessions
+WHERE namespace = %(namespace)s
+    AND (NOT is_final OR %(is_open)s = 0)
+    AND (%(state)s = '' OR body ->> 'state' = %(state)s)
+    AND (%(task_id)s = '' OR body -> 'session' ->> 'task_id' = %(task_id)s)
+    AND (%(tenant)s = '' OR tenant = %(tenant)s)
+    AND (%(since)s = 0 OR (body ->> 'since')::double precision >= %(since)s)
+    AND number < %(before)s
+ORDER BY number DESC LIMIT %(limit)s;
 
 -- name: managed_sessions_in_question
 -- Managed sessions that are not final, and those with one of these ids.

@@ -12,7 +12,7 @@ from commonhold.kernel.keys import Key
 from commonhold.kernel.lease import Lease, Waiter
 from commonhold.kernel.lease_ports import StoredAnswer
 from commonhold.kernel.lease_table import LeaseTable
-from commonhold.kernel.managed_session import ManagedSessionRecord
+from commonhold.kernel.managed_session import ALL_SESSIONS, ManagedSessionRecord, SessionChoice
 from commonhold.kernel.partial_work import PartialWork
 from commonhold.kernel.run import ItemRecord, RunRecord
 from commonhold.kernel.task import TaskRecord
@@ -149,9 +149,12 @@ class PostgresReader:
         """The entries that are not final, and those with these ids or commits."""
         return _bodies(self._rows("entries_in_question", names=list(names)), EntryRecord)
 
-    def managed_sessions(self) -> tuple[ManagedSessionRecord, ...]:
-        """All managed sessions."""
-        return _bodies(self._rows("all_managed_sessions"), ManagedSessionRecord)
+    def managed_sessions(self, choice: SessionChoice = ALL_SESSIONS) -> tuple[ManagedSessionRecord, ...]:
+        """The managed sessions that are chosen, oldest first."""
+        filters = {each: getattr(choice, each) for each in ("task_id", "tenant", "since", "before", "limit")}
+        state = choice.state.value if choice.state else ""
+        found = self._rows("managed_sessions_before", is_open=int(choice.is_open), state=state, **filters)
+        return _bodies(found, ManagedSessionRecord)[::-1]
 
     def managed_sessions_in_question(self, ids: Sequence[str]) -> tuple[ManagedSessionRecord, ...]:
         """The managed sessions that are not final, and those with these ids."""

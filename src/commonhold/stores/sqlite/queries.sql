@@ -379,9 +379,17 @@ SELECT body FROM entries WHERE id = ?;
 -- Add an entry, or give it a new state.
 INSERT OR REPLACE INTO entries (id, number, is_final, revision, onto, landed_at, body) VALUES (?, ?, ?, ?, ?, ?, ?);
 
--- name: all_managed_sessions
--- Every managed session, in the order in which they were started.
-SELECT body FROM managed_sessions ORDER BY number;
+-- name: managed_sessions_before
+-- The newest managed sessions that were started before an event, the newest first: if asked, only those that are not
+-- final, of a state, a task and a tenant (each '' for any), and in their state since a time.
+SELECT body FROM managed_sessions
+WHERE (is_final = 0 OR NOT ?1)
+    AND (?2 = '' OR json_extract(body, '$.state') = ?2)
+    AND (?3 = '' OR json_extract(body, '$.session.task_id') = ?3)
+    AND (?4 = '' OR tenant = ?4)
+    AND (?5 = 0 OR json_extract(body, '$.since') >= ?5)
+    AND number < ?6
+ORDER BY number DESC LIMIT ?7;
 
 -- name: managed_sessions_in_question
 -- Managed sessions that are not final, and those in a JSON list of ids.

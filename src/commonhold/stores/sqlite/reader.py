@@ -22,9 +22,7 @@ from commonhold.kernel.keys import Key, canonical
 from commonhold.kernel.lease import Lease, Waiter
 from commonhold.kernel.lease_ports import StoredAnswer
 from commonhold.kernel.lease_table import LeaseTable
-from commonhold.kernel.managed_session import (
-    ManagedSessionRecord,
-)
+from commonhold.kernel.managed_session import ALL_SESSIONS, ManagedSessionRecord, SessionChoice
 from commonhold.kernel.obligations import Debt
 from commonhold.kernel.partial_work import PartialWork
 from commonhold.kernel.presence import Message, Presence, Proposal
@@ -230,9 +228,17 @@ class SqliteReader:
         """One entry by its id."""
         return self._body("entry_by_id", EntryRecord, entry_id)
 
-    def managed_sessions(self) -> tuple[ManagedSessionRecord, ...]:
-        """All managed sessions."""
-        return self._bodies("all_managed_sessions", ManagedSessionRecord)
+    def managed_sessions(self, choice: SessionChoice = ALL_SESSIONS) -> tuple[ManagedSessionRecord, ...]:
+        """The managed sessions that are chosen, oldest first."""
+        filters = (
+            choice.is_open,
+            choice.state.value if choice.state else "",
+            choice.task_id,
+            choice.tenant,
+            choice.since,
+        )
+        found = self._bodies("managed_sessions_before", ManagedSessionRecord, *filters, choice.before, choice.limit)
+        return found[::-1]
 
     def managed_sessions_in_question(self, ids: Sequence[str]) -> tuple[ManagedSessionRecord, ...]:
         """The managed sessions that are not final, and those with these ids."""

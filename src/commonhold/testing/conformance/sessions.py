@@ -15,6 +15,7 @@ from commonhold.kernel.managed_session import (
     EndCause,
     ManagedSession,
     ManagedSessionRecord,
+    SessionChoice,
     SessionMove,
     SessionResult,
     SessionState,
@@ -147,6 +148,27 @@ class SessionConformance:
             finished = expect(SessionChanged, desk.report(record)).record
             desk.change(finished, SessionAction.APPROVE)
         assert order == ["many", "one", "many"]
+
+    def test_a_list_is_of_a_state_a_tenant_and_a_time_and_comes_in_pages(self, rig: SessionRig) -> None:
+        desk = Desk(rig.managed_sessions())
+        for tenant in ("one", "two", "one", "two"):
+            desk.start(tenant=tenant)
+        failed = desk.claim()
+        desk.report(failed, SessionReport(SessionMove.FAIL, "it broke", EndCause.EXITED, 3))
+        with desk.queue.read() as reader:
+            records = reader.managed_sessions()
+            by_tenant = reader.managed_sessions(SessionChoice(tenant="two"))
+            ended = reader.managed_sessions(SessionChoice(state=SessionState.FAILED))
+            waiting = reader.managed_sessions(SessionChoice(is_open=True, limit=2))
+            page = reader.managed_sessions(SessionChoice(before=records[2].number, limit=1))
+            lately = reader.managed_sessions(SessionChoice(since=max(each.since for each in records) + TTL))
+            of_task = reader.managed_sessions(SessionChoice(task_id="t1"))
+        assert [each.number for each in records] == sorted(each.number for each in records)
+        assert by_tenant == (records[1], records[3])
+        assert [each.id for each in ended] == [failed.id]
+        assert waiting == tuple(each for each in records if not each.is_final)[-2:]
+        assert page == (records[1],)
+        assert lately == of_task == ()
 
     def test_the_log_explains_the_sessions(self, rig: SessionRig) -> None:
         desk = Desk(rig.managed_sessions())

@@ -7,8 +7,11 @@ import pytest
 from tests.unit.conftest import Git
 
 from commonhold.api.service import Service
+from commonhold.bootstrap import open_repository
 from commonhold.kernel.errors import Code, StoreError
 from commonhold.server.daemon.managed_sessions import LOOK_SECONDS, SessionEngine
+from commonhold.sessions.commands import SessionLimits
+from commonhold.sessions.queue import SessionQueue
 from commonhold.workspace.repository import find_repository
 
 
@@ -29,3 +32,34 @@ def test_what_keeps_sessions_waiting_is_logged_once(git: Git, tmp_path: Path, ca
         engine.look(10.0, 4)
     levels = [each.levelno for each in caplog.records]
     assert levels == [logging.WARNING, logging.DEBUG, logging.DEBUG, logging.WARNING, logging.WARNING]
+
+
+def test_a_look_without_work_asks_the_store_once(git: Git, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    git("init")
+    (tmp_path / "a.py").write_text("a = 1\n", encoding="utf-8")
+    git("add", "a.py")
+    git("commit", "-qm", "begin")
+    service = open_repository(str(tmp_path), agent="ann")
+    service.start_managed_session("do it", agent="agent {prompt_file}")
+    queue = service.session_queue
+    seen = queue.look(SessionLimits(1))
+    assert (seen.has_lost, seen.can_begin, seen.has_work) == (False, True, True)
+    asked: list[str] = []
+
+    def count(name: str) -> None:
+        kept = getattr(SessionQueue, name)
+
+        def counted(*given: object) -> object:
+            asked.append(name)
+            return kept(*given)
+
+        monkeypatch.setattr(SessionQueue, name, counted)
+
+    count("read")
+    count("execute")
+    (tmp_path / "commonhold.toml").write_text("max_sessions = 0", encoding="utf-8")
+    engine = SessionEngine(find_repository(str(tmp_path)), lambda: service)
+    engine.look(1.0, 1)
+    assert asked == ["read"]
+    assert engine.has_work
+    service.close()
