@@ -6,6 +6,7 @@ Both ends use them: a server finds the operation of a request, a client the requ
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Final
 from urllib.parse import quote, unquote
 
@@ -43,16 +44,13 @@ class Route:
 
     def values(self, path: str) -> Mapping[str, str] | None:
         """Return the parameters in a path as it was sent, still quoted; None if it is another path."""
-        ours, theirs = self.path.split("/"), path.split("/")
-        if len(ours) != len(theirs):
-            return None
-        found = {}
-        for mine, given in zip(ours, theirs, strict=True):
-            if placeholder := _PLACEHOLDER.fullmatch(mine):
-                found[placeholder[1]] = unquote(given)
-            elif mine != given:
-                return None
-        return found
+        found = _pattern(self.path).fullmatch(path)
+        return None if found is None else {name: unquote(given) for name, given in found.groupdict().items()}
+
+
+@cache
+def _pattern(path: str) -> re.Pattern[str]:
+    return re.compile(_PLACEHOLDER.sub(r"(?P<\1>[^/]*)", path))
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,11 +66,10 @@ def match(method: str, path: str) -> Match:
     """Find the route of a request by its method and its quoted path, which begins with PREFIX."""
     if (method, path) in _FIXED:
         return Match(_FIXED[method, path], {})
-    found = [(each, values) for each in ROUTES.values() if (values := each.values(path)) is not None]
-    for route, values in found:
-        if route.method == method:
+    for route in _WITH_PARAMETERS:
+        if route.method == method and (values := route.values(path)) is not None:
             return Match(route, values)
-    return Match(None, {}, tuple(sorted({route.method for route, _ in found})))
+    return Match(None, {}, tuple(sorted({each.method for each in ROUTES.values() if each.values(path) is not None})))
 
 
 def _route(name: str, traits: Operation) -> Route:
@@ -83,3 +80,4 @@ def _route(name: str, traits: Operation) -> Route:
 ROUTES: Final[Mapping[str, Route]] = {name: _route(name, each) for name, each in OPERATIONS.items() if each.in_sdk}
 """The routes by the names of their operations."""
 _FIXED: Final = {(each.method, each.path): each for each in ROUTES.values() if not each.parameters}
+_WITH_PARAMETERS: Final = tuple(each for each in ROUTES.values() if each.parameters)

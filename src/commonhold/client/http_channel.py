@@ -1,6 +1,5 @@
 """The channel to a server over HTTP, which calls as the daemon's socket does: repeated calls take effect once."""
 
-import http.client
 import os
 import ssl
 import threading
@@ -16,6 +15,7 @@ import msgspec
 from commonhold.api.routes import ROUTES, Route
 from commonhold.api.wire import calls, http_calls
 from commonhold.client.channel import PATIENCE_SECONDS, repeatable, repeated
+from commonhold.client.http_connection import HttpConnection
 from commonhold.kernel.errors import Code, CommonholdError, InternalError, StoreError, UsageError
 from commonhold.machine import correlation
 
@@ -33,18 +33,18 @@ class Address:
     token: str
     ca_file: str | None = None
 
-    def connection(self, context: ssl.SSLContext | None) -> http.client.HTTPConnection:
+    def connection(self, context: ssl.SSLContext | None) -> HttpConnection:
         """Return a connection that is not open yet."""
         parts = urlsplit(self.url)
-        if context is None:
-            return http.client.HTTPConnection(parts.hostname or "", parts.port, timeout=PATIENCE_SECONDS)
-        return http.client.HTTPSConnection(parts.hostname or "", parts.port, timeout=PATIENCE_SECONDS, context=context)
+        port = parts.port or (80 if context is None else 443)
+        return HttpConnection(parts.hostname or "", port, context)
 
     def check(self) -> None:
         """Raise UsageError for an address that is none of a server."""
         try:
             parts = urlsplit(self.url)
             is_one = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+            is_one = is_one and self.url.isascii() and self.url.isprintable() and " " not in self.url
         except ValueError:
             is_one = False
         if not is_one:
@@ -52,6 +52,12 @@ class Address:
                 Code.USAGE,
                 f"{self.url!a} is no address of a server",
                 hint="give the one that `commonhold serve` printed, such as http://127.0.0.1:7420",
+            )
+        if not (self.token.isascii() and self.token.isprintable()):
+            raise UsageError(
+                Code.TOKEN_INVALID,
+                "the access token has characters that no token has",
+                hint="copy it again, as `commonhold token issue` printed it: one line",
             )
 
 
@@ -63,13 +69,18 @@ class HttpChannel:
         address.check()
         self._address = address
         self._patience = patience_seconds
-        self._prefix = urlsplit(address.url).path.rstrip("/")
-        self._headers = {"authorization": f"Bearer {address.token}", "content-type": http_calls.JSON}
-        if agent is not None:
-            self._headers["x-commonhold-agent"] = agent.encode().decode("latin-1")
-        is_tls = urlsplit(address.url).scheme == "https"
+        parts = urlsplit(address.url)
+        self._prefix = parts.path.rstrip("/")
+        named = "" if agent is None else f"X-Commonhold-Agent: {agent}\r\n"
+        self._headers = (
+            f"Host: {parts.netloc.rpartition('@')[2]}\r\n"
+            f"Authorization: Bearer {address.token}\r\n"
+            f"Content-Type: {http_calls.JSON}\r\n"
+            f"{named}"
+        )
+        is_tls = parts.scheme == "https"
         self._context = ssl.create_default_context(cafile=address.ca_file) if is_tls else None
-        self._idle: list[http.client.HTTPConnection] = []
+        self._idle: list[HttpConnection] = []
         self._lock = threading.Lock()
         self._pid = os.getpid()
 
@@ -107,21 +118,20 @@ class HttpChannel:
         """Send a request and return the status and the body of its answer. Raises _Lost without an answer."""
         connection = self._taken()
         try:
-            connection.timeout = seconds
-            if connection.sock is not None:
-                connection.sock.settimeout(seconds)
             target = f"{self._prefix}{request.path}" + (f"?{request.query}" if request.query else "")
-            headers = self._headers | {"x-commonhold-correlation": correlation.current()}
-            connection.request(request.method, target, request.body or None, headers)
-            reply = connection.getresponse()
-            data = reply.read()
+            head = (
+                f"{request.method} {target} HTTP/1.1\r\n{self._headers}"
+                f"X-Commonhold-Correlation: {correlation.current()}\r\n"
+                f"Content-Length: {len(request.body)}\r\n\r\n"
+            )
+            reply = connection.ask(head.encode(), request.body, seconds)
         except ssl.SSLCertVerificationError as fault:
             connection.close()
             raise self._lost(f"its certificate is not trusted: {fault.verify_message}").shown from fault
         except TimeoutError as fault:
             connection.close()
             raise self._lost(f"it did not answer within {seconds:g} seconds").shown from fault
-        except (OSError, http.client.HTTPException) as fault:
+        except OSError as fault:
             connection.close()
             raise self._lost(f"{fault}" or type(fault).__name__) from fault
         except BaseException:  # stopped in the middle: the reply must not be taken for another's
@@ -129,9 +139,9 @@ class HttpChannel:
             raise
         with self._lock:
             self._idle.append(connection)
-        return reply.status, data
+        return reply
 
-    def _taken(self) -> http.client.HTTPConnection:
+    def _taken(self) -> HttpConnection:
         with self._lock:
             if self._pid != os.getpid():  # a forked child must not share its parent's connections
                 self._idle, self._pid = [], os.getpid()

@@ -6,13 +6,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from itertools import count
-from typing import Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import uvicorn
-from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from commonhold.server.asgi import ABORT, BE_KNOWN, App, Receive, Scope, Send
 from commonhold.workspace.daemon_files import BACKLOG, is_of_this_user
+
+if TYPE_CHECKING or find_spec("httptools") is None:
+    from uvicorn.protocols.http.h11_impl import H11Protocol as HttpProtocol
+else:
+    from commonhold.server.quick_protocol import QuickProtocol as HttpProtocol
 
 KEEP_ALIVE_SECONDS: Final = 75
 HEAD_SECONDS: Final = 10
@@ -68,7 +72,7 @@ class Doors:
             await self.guarded(scope, receive, send)
 
 
-class _Connection(H11Protocol):
+class _Connection(HttpProtocol):
     is_private = False
     is_stranger = False
     number = 0
@@ -104,9 +108,9 @@ class _Connection(H11Protocol):
         """Return how many connections there may be, and how many of them without a token."""
         return MOST_OVER_LOOPBACK, MOST_STRANGERS
 
-    def handle_websocket_upgrade(self, event: Any) -> None:  # noqa: ANN401 - of h11
+    def handle_websocket_upgrade(self, *event: Any) -> None:  # noqa: ANN401 - h11 has one, httptools has none
         self._stop_waiting()
-        super().handle_websocket_upgrade(event)
+        super().handle_websocket_upgrade(*event)
 
     def connection_lost(self, exc: Exception | None) -> None:
         super().connection_lost(exc)

@@ -6,6 +6,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from functools import lru_cache
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -20,6 +21,8 @@ BURST: Final = 2.0
 MOST_BEARERS: Final = 2000
 SUBPROTOCOL: Final = "commonhold"
 """The subprotocol of WebSockets."""
+_REMEMBERED: Final = 256
+"""So many hosts are read once: most clients say the same, and to read one takes as long as all other checks."""
 _BEARER: Final = "bearer."
 """The beginning of the subprotocol by which a page sends its token: a browser lets it set no header."""
 
@@ -138,6 +141,7 @@ def _offered(scope: Scope) -> str:
     return next(offered, "").removeprefix(_BEARER)
 
 
+@lru_cache(maxsize=_REMEMBERED)
 def _name_in(host: str) -> str | None:
     """Return the name or the address in a Host header, without its port; None for anything else."""
     with suppress(ValueError):
@@ -148,6 +152,7 @@ def _name_in(host: str) -> str | None:
     return None
 
 
+@lru_cache(maxsize=_REMEMBERED)
 def _is_address(name: str) -> bool:
     with suppress(ValueError):
         ipaddress.ip_address(name)
