@@ -23,6 +23,8 @@ from commonhold.server.threads import beside
 
 INTERVAL_SECONDS: Final = 0.05
 """How often the log is looked at while there are watchers: their events come in groups, so each costs little."""
+WATCHERS_AT_ONCE: Final = 100
+"""With more watchers it is looked at less often: to hand each of them a group takes time that all others wait for."""
 BATCH: Final = 200
 """The most events that are read, or handed to a watcher, at once."""
 MOST_BYTES: Final = 8_000_000
@@ -48,6 +50,11 @@ def frame_of(recorded: Recorded) -> Frame:
     data = msgspec.json.encode(shape)
     sse = b"id: %d\nevent: %s\ndata: %s\n\n" % (recorded.sequence, shape["kind"].encode(), data)
     return Frame(recorded.sequence, data, sse)
+
+
+def pause_for(watchers: int) -> float:
+    """Return the seconds from one look at the log to the next."""
+    return INTERVAL_SECONDS * max(1.0, watchers / WATCHERS_AT_ONCE)
 
 
 class Feed:
@@ -129,7 +136,7 @@ class Feed:
 
     async def _follow(self) -> None:
         while not self.is_closed:
-            await asyncio.sleep(INTERVAL_SECONDS)
+            await asyncio.sleep(pause_for(self._watchers))
             newest = self._newest_durable()
             with suppress(CommonholdError):  # the state cannot be read for a while: the next look finds the same events
                 while self._newest < newest:

@@ -324,3 +324,8 @@ def test_there_is_a_limit_of_watchers(monkeypatch: pytest.MonkeyPatch) -> None:
         assert feed.watchers == 0
 
     play(story)
+
+
+def test_the_log_is_looked_at_less_often_for_many_watchers() -> None:
+    assert feeds.pause_for(1) == feeds.pause_for(100) == feeds.INTERVAL_SECONDS
+    assert feeds.pause_for(400) == 4 * feeds.INTERVAL_SECONDS
