@@ -280,7 +280,11 @@ class WorkOperations(ServiceBase):
         replaces the text for a retry. APPROVE records that the work was merged, as `commit`: it merges nothing itself.
         Refused: `SESSION_CHANGED`, if its state does not allow it. Raises InputError `SESSION_UNKNOWN`.
         """
-        return self._uses.managed_sessions.change(self.holder, session, action, note, attempt, task, commit, request_id)
+        # Loaded here, as the types of answers.
+        from commonhold.sessions.commands import ChangeSession  # noqa: PLC0415
+
+        command = ChangeSession(self.holder, session, action, note, attempt, task, commit)
+        return self._uses.managed_sessions.change(command, request_id)
 
     @Operation(once=True, route="POST /sessions/{session}/report", scope=Scope.ADMIN)
     def report_managed_session(

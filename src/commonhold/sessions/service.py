@@ -119,24 +119,13 @@ class ManagedSessions:
             raise unknown_task(task_id)
         return found[task_id]
 
-    def change(
-        self,
-        holder: str,
-        session: str,
-        action: SessionAction,
-        note: str,
-        attempt: int | None,
-        task: str,
-        commit: str,
-        request_id: str | None,
-    ) -> ManagedSessionAnswer:
+    def change(self, command: ChangeSession, request_id: str | None) -> ManagedSessionAnswer:
         """Change a session for a person; see SessionAction. CANCEL and DISCARD need a reason."""
-        if action in _EXPLAINED:
-            check_reason(note, "reason")
-        check_line(note, "note", MAX_TEXT_LENGTH)
-        if task:
-            _check_task(task)
-        command = ChangeSession(holder, session, action, note, attempt, task, commit)
+        if command.action in _EXPLAINED:
+            check_reason(command.note, "reason")
+        check_line(command.note, "note", MAX_TEXT_LENGTH)
+        if command.task:
+            _check_task(command.task)
         return self._answer(self._run(command, request_id, command))
 
     def report(
