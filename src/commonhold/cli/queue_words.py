@@ -10,11 +10,11 @@ from commonhold.cli.describe import quoted, when, who
 from commonhold.cli.next_call import next_lines
 from commonhold.cli.output import shown, shown_text, some
 from commonhold.kernel.entry import EntryAdded, EntryMove, EntryMoved, EntryRecord, EntryState, Fault, RepairPacket
+from commonhold.kernel.refs import short_ref
 from commonhold.kernel.texts import duration
 from commonhold.landing.answers import EntryAnswer, EntryView, QueueView
 from commonhold.landing.order import Prediction
 
-_BRANCHES: Final = "refs/heads/"
 _SHOWN_KEYS: Final = 5
 _PAST: Final = {
     EntryMove.UPDATE: "has a newer commit",
@@ -70,7 +70,7 @@ def _facts(view: EntryView) -> Iterator[str]:
 
 
 def _queue(found: QueueView) -> str:
-    name = shown(found.onto.removeprefix(_BRANCHES))
+    name = shown(short_ref(found.onto))
     runner = f"{who(found.runner)} runs it" if found.runner else "no process runs it: commonhold queue run"
     last = f"last landing {when(found.last_landed_at)}" if found.last_landed_at is not None else "nothing has landed"
     return f"{name}: {found.queued} queued, {found.testing} testing, {found.landed} landed; {last}; {runner}"
@@ -116,7 +116,7 @@ def _packet(record: EntryRecord, packet: RepairPacket) -> Iterator[str]:
     yield from (f"    | {shown(text)}" for text in packet.output.splitlines())
     if packet.beside:
         yield f"  landed since it left the branch: {some(packet.beside)}"
-    branch, onto = shlex.quote(record.entry.branch), shlex.quote(record.entry.onto.removeprefix(_BRANCHES))
+    branch, onto = shlex.quote(record.entry.branch), shlex.quote(short_ref(record.entry.onto))
     call = f"git switch {branch} && commonhold merge {onto} --keep-conflicts"
     if packet.fault is Fault.COMMIT_GONE:
         call = f"git switch {branch} && git rebase {onto}"

@@ -25,6 +25,7 @@ from commonhold.kernel.managed_session import (
     SessionResult,
     SessionState,
 )
+from commonhold.kernel.refs import full_ref
 from commonhold.merging.branches.merge_branch import BranchMerge, BranchWish, Ending, merge_branch
 from commonhold.session_host.shared_commits import obtain_commit
 from commonhold.session_host.worktrees import branch_of
@@ -137,8 +138,8 @@ def _queued(given: Given, place: Place, record: ManagedSessionRecord, tip: str, 
     # First the approval: the queue takes the commit of a task that is done with just that one.
     branch = branch_of(record.id)
     git = Git(place.hold.root)
-    if git.line("rev-parse", "--verify", "--quiet", f"refs/heads/{branch}") != tip:
-        git.ask("update-ref", "-m", f"approved {record.id}", f"refs/heads/{branch}", tip)
+    if git.line("rev-parse", "--verify", "--quiet", full_ref(branch)) != tip:
+        git.ask("update-ref", "-m", f"approved {record.id}", full_ref(branch), tip)
     approved = place.hold.change_managed_session(record.id, SessionAction.APPROVE, attempt=record.attempt, commit=tip)
     if approved.code:
         answer(given, approved, session_shapes.answer, session_words.answered)

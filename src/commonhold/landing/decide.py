@@ -22,6 +22,7 @@ from commonhold.kernel.entry import (
 from commonhold.kernel.errors import Code, InputError
 from commonhold.kernel.events import Event
 from commonhold.kernel.keys import canonical
+from commonhold.kernel.refs import short_ref
 from commonhold.kernel.refusals import Refusal
 from commonhold.kernel.task import TaskRecord, TaskState
 from commonhold.kernel.texts import short_name
@@ -146,7 +147,7 @@ def _not_done(task: TaskRecord, entry: Entry) -> EntryRefused | None:
         return EntryRefused(Refusal.TASK_NOT_READY, why)
     if task.result is None or task.result.commit != entry.commit:
         return EntryRefused(Refusal.TASK_CHANGED, f"the task {task.id} was done with another commit; first: {call}")
-    if entry.onto not in (task.task.target, f"refs/heads/{task.task.target}"):
+    if short_ref(entry.onto) != short_ref(task.task.target):
         return EntryRefused(Refusal.TASK_CHANGED, f"the task {task.id} lands on {task.task.target}: --onto names it")
     return None
 

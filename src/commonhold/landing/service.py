@@ -8,6 +8,7 @@ from commonhold.kernel.answers import Next
 from commonhold.kernel.entry import UNLIMITED, Entry, EntryRecord, EntryState, Landings
 from commonhold.kernel.errors import Code, InputError, UsageError
 from commonhold.kernel.ports import Revisions, TaskReader
+from commonhold.kernel.refs import full_ref
 from commonhold.kernel.refusals import Refusal
 from commonhold.kernel.task import Task
 from commonhold.kernel.texts import MAX_TEXT_LENGTH, check_line
@@ -76,7 +77,7 @@ class Entries:
             tuple(dict.fromkeys((*wish.checks, *(task.checks if task else ())))),
             wish.priority,
         )
-        if onto == f"refs/heads/{wish.branch}":
+        if onto == full_ref(wish.branch):
             raise UsageError(
                 Code.USAGE,
                 f"{wish.branch} cannot land on itself",

@@ -17,9 +17,10 @@ from typing import Final
 import commonhold
 from commonhold.kernel.errors import Code, StoreError
 from commonhold.kernel.managed_session import ManagedSession
+from commonhold.kernel.refs import full_ref
 from commonhold.session_host.session_files import SessionFiles, WorkspaceNote
 
-BRANCHES: Final = "refs/heads/agent"
+BRANCHES: Final = full_ref("agent")
 WRITABLE: Final = ":rw"
 """The end of an exposed path that may be written, too."""
 _OBJECTS: Final = "/run/commonhold/objects"

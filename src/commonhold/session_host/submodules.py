@@ -10,6 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from commonhold.kernel.refs import BRANCHES
 from commonhold.workspace.git.process import Git
 
 REFS: Final = "refs/commonhold/sessions"
@@ -73,7 +74,7 @@ def harvest_submodule(made: Submodule, workspace: Path, ref: str, index: Path) -
     if git_dir.is_symlink() or not git_dir.is_dir():
         return False
     module = Git(made.module)
-    branches = f"+refs/heads/*:{ref}-branches/*"
+    branches = f"+{BRANCHES}*:{ref}-branches/*"
     words = ("fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules", str(git_dir))
     module.ask(*words, f"+HEAD:{ref}-head", branches)
     tip = module.ask("rev-parse", f"{ref}-head").decode().strip()

@@ -22,6 +22,7 @@ from typing import Final
 from commonhold.config import OverlayUse
 from commonhold.kernel.errors import Code, StoreError
 from commonhold.kernel.managed_session import ManagedSession, SessionResult
+from commonhold.kernel.refs import full_ref
 from commonhold.session_host.bubblewrap import BRANCHES
 from commonhold.session_host.overlays import Overlays, this_boot
 from commonhold.session_host.session_files import SessionFiles, WorkspaceNote
@@ -66,7 +67,7 @@ class Worktrees:
         branch = branch_of(session.id)
         with self._files.making_worktrees():
             begins = "-b"
-            quiet = ("rev-parse", "--verify", "--quiet", f"refs/heads/{branch}")
+            quiet = ("rev-parse", "--verify", "--quiet", full_ref(branch))
             if attempt > 1 and (former := self._git.line(*quiet)) is not None:
                 begins = "-B"
                 self._git.ask("update-ref", f"{REFS}/{session.id}/before-{attempt}", former)
@@ -198,7 +199,7 @@ class Worktrees:
         self._git.ask("index-pack", "--stdin", given=packed)
         for name, commit in heads.items():
             is_own = name == note.session
-            ref = f"refs/heads/{branch_of(name)}" if is_own else f"{REFS}/{note.session}/branches/{name}"
+            ref = full_ref(branch_of(name)) if is_own else f"{REFS}/{note.session}/branches/{name}"
             self._git.ask("update-ref", ref, commit)
 
     def _boxed_tip(self, note: WorkspaceNote) -> str:
@@ -216,7 +217,7 @@ class Worktrees:
         done = self._git.run("rev-parse", "--verify", "--quiet", "HEAD^{commit}", settings=there)
         if done.returncode == 0:
             return done.stdout.decode().strip()
-        return self._git.line("rev-parse", "--verify", "--quiet", f"refs/heads/{branch_of(note.session)}") or note.base
+        return self._git.line("rev-parse", "--verify", "--quiet", full_ref(branch_of(note.session))) or note.base
 
     def remove(self, note: WorkspaceNote) -> None:
         """Remove a workspace that was harvested: its files go to the trash, which `empty_trash` deletes.

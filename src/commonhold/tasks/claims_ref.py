@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from commonhold.kernel.errors import Code, StoreError, UsageError
+from commonhold.kernel.refs import BRANCHES, full_ref
 from commonhold.merging.branches.histories import Blob
 from commonhold.tasks.claim_files import DONE, FOLDERS, MOST_BYTES, PENDING, Board, File, board
 from commonhold.tasks.claims import Edit
@@ -20,7 +21,6 @@ from commonhold.workspace.git.objects import INDEX, index_line, put_in_index, re
 from commonhold.workspace.git.process import Done, Git
 
 DEFAULT_REF: Final = "refs/commonhold/claims"
-_BRANCHES: Final = "refs/heads/"
 _SEEN: Final = "refs/commonhold/seen/"
 _NETWORK_SECONDS: Final = 120
 _RETRY_SECONDS: Final = 5.0
@@ -55,12 +55,12 @@ class GitClaims:
     def __init__(self, git: Git, remote: str, ref: str = DEFAULT_REF) -> None:
         """Name the remote (a name or a URL) and the ref (in full, or a branch). Raises UsageError for other words."""
         self._git, self._remote = git, remote
-        self.ref = ref if ref.startswith("refs/") else _BRANCHES + ref
+        self.ref = ref if ref.startswith("refs/") else full_ref(ref)
         if not remote or remote.startswith("-"):
             raise UsageError(Code.USAGE, f"{remote!r} is no remote", hint="name one that `git remote` lists, or a URL")
         if git.run("check-ref-format", self.ref).returncode:
             raise UsageError(Code.USAGE, f"{ref!r} is no name of a ref", hint=f"name a branch, or {DEFAULT_REF}")
-        self._is_branch = self.ref.startswith(_BRANCHES)
+        self._is_branch = self.ref.startswith(BRANCHES)
         self._failures = 0
         self._last: tuple[str, str] = ("", "")
 

@@ -8,6 +8,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
+from commonhold.kernel.refs import short_ref
 from commonhold.workspace.git import plain_files
 from commonhold.workspace.git.indexes import Index
 from commonhold.workspace.git.process import Git
@@ -121,7 +122,7 @@ def between(git: Git, one: str, other: str) -> frozenset[str] | None:
 def lost_commits(git: Git, lost: str, kept: Iterable[str]) -> tuple[str, ...]:
     """The commits that only `lost` leads to: no other branch, no tag, nor `kept`."""
     name = git.line("symbolic-ref", "--quiet", lost) or git.line("rev-parse", "--symbolic-full-name", lost) or lost
-    branch = name.removeprefix("refs/heads/")
+    branch = short_ref(name)
     others = (f"--exclude={branch}", "--branches", "--tags", "--remotes")
     done = git.run("rev-list", lost, "--not", *(each for each in kept if each), *others)
     return tuple(done.stdout.decode().split()) if done.returncode == 0 else ()

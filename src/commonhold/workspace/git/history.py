@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from commonhold.kernel.errors import Code, InputError
+from commonhold.kernel.refs import BRANCHES
 from commonhold.merging.branches.histories import Blob, BothChanged, LineMerge, Meeting, Settled, Side
 from commonhold.merging.tree import Changed
 from commonhold.workspace.git import apply_merge, line_merge, objects
@@ -12,7 +13,7 @@ from commonhold.workspace.git.process import Git
 
 _LONGEST_INTENT: Final = 72
 _KINDS: Final = {
-    "refs/heads/": "branch",
+    BRANCHES: "branch",
     "refs/remotes/": "remote-tracking branch",
     "refs/tags/": "tag",
 }

@@ -7,13 +7,13 @@ from enum import Enum, auto
 from typing import Final
 
 from commonhold.kernel.errors import Code, InputError
+from commonhold.kernel.refs import short_ref
 from commonhold.merging.branches.histories import Meeting, Side
 from commonhold.workspace.git import apply_merge
 from commonhold.workspace.git.process import Git, failed
 
 NOTES: Final = "refs/notes/commonhold"
 _SERVER: Final = {f"GIT_{who}_{what}": "commonhold" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
-_BRANCHES: Final = "refs/heads/"
 _LATEST_CHANGES: Final = 3
 _SEPARATOR: Final = ",separator=%x2C "
 
@@ -153,7 +153,7 @@ class IntegrationBranch:
     @property
     def name(self) -> str:
         """The name of the branch."""
-        return self.ref.removeprefix(_BRANCHES)
+        return short_ref(self.ref)
 
     def _checkouts(self) -> Sequence[str]:
         """Return the roots of the working trees in which the branch is checked out."""

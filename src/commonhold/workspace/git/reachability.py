@@ -4,11 +4,11 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from commonhold.kernel.errors import Code, InputError, StoreError
+from commonhold.kernel.refs import BRANCHES, full_ref
 from commonhold.workspace.git.history import one_line
 from commonhold.workspace.git.process import Git
 
 _PATIENCE_SECONDS: Final = 60.0
-_BRANCHES: Final = "refs/heads/"
 _MAIN: Final = ("main", "master")
 
 
@@ -38,7 +38,7 @@ class GitRevisions:
 
     def branch_ref(self, name: str) -> str:
         """Return the full name of the ref of a local branch. Raises InputError `REVISION_UNKNOWN`."""
-        ref = name if name.startswith(_BRANCHES) else f"{_BRANCHES}{name}"
+        ref = full_ref(name)
         if self._commit(ref) is None:
             raise InputError(
                 Code.REVISION_UNKNOWN,
@@ -51,7 +51,7 @@ class GitRevisions:
     def main_branch(self) -> str:
         """Return `main` or `master`, whichever there is. Raises InputError `REVISION_UNKNOWN`."""
         for name in _MAIN:
-            if self._commit(f"{_BRANCHES}{name}") is not None:
+            if self._commit(full_ref(name)) is not None:
                 return name
         raise InputError(
             Code.REVISION_UNKNOWN,
@@ -61,7 +61,7 @@ class GitRevisions:
 
     def unmerged(self, ref: str) -> tuple[str, ...]:
         """Return the names of the local branches with commits that are not part of `ref`."""
-        words = ("for-each-ref", f"--no-merged={ref}", "--format=%(refname:short)", _BRANCHES)
+        words = ("for-each-ref", f"--no-merged={ref}", "--format=%(refname:short)", BRANCHES)
         done = self._git.run(*words, timeout_seconds=_PATIENCE_SECONDS)
         return tuple(done.stdout.decode("utf-8", "surrogateescape").split("\n")[:-1])
 

@@ -1,14 +1,11 @@
 """A branch of a git remote: its commit, and moving it by compare-and-swap."""
 
-from typing import Final
-
 from commonhold.kernel.errors import Code, InputError
+from commonhold.kernel.refs import short_ref
 from commonhold.workspace.git.history import one_line
 from commonhold.workspace.git.integration import Move, Moving
 from commonhold.workspace.git.process import Done, Git, failed
 from commonhold.workspace.git.remote import check_remote, run_with_remote
-
-_BRANCHES: Final = "refs/heads/"
 
 
 class RemoteBranch:
@@ -20,7 +17,7 @@ class RemoteBranch:
         self._git = git
         self._ref = ref
         self.remote = remote
-        self.name = f"{remote}/{ref.removeprefix(_BRANCHES)}"
+        self.name = f"{remote}/{short_ref(ref)}"
 
     def head(self) -> str:
         """Return its commit, which the repository has then. Raises InputError `REVISION_UNKNOWN`, and StoreError."""
@@ -29,7 +26,7 @@ class RemoteBranch:
             raise failed("ls-remote", done)
         found = done.stdout.decode("ascii", "replace").partition("\t")[0]
         if not found:
-            branch = self._ref.removeprefix(_BRANCHES)
+            branch = short_ref(self._ref)
             raise InputError(
                 Code.REVISION_UNKNOWN,
                 f"the remote {self.remote} has no branch {branch}",
