@@ -67,11 +67,13 @@ class FakeTypes(TypeChecker):
 
     report: TypeReport
     asked: list[tuple[Mapping[str, bytes | None], frozenset[str]]] = field(default_factory=list)
+    confined: list[frozenset[str]] = field(default_factory=list)
 
     def compare(
         self, changes: Mapping[str, bytes | None], also: Collection[str] = (), confined: Collection[str] = ()
     ) -> TypeReport:
         self.asked.append((dict(changes), frozenset(also)))
+        self.confined.append(frozenset(confined))
         return self.report
 
     def close(self) -> None:
@@ -524,6 +526,17 @@ def test_it_is_asked_about_the_files_that_use_what_changed(house: House) -> None
         house.commit("one", house.replace("one", "lib.py#f", F.replace("value)", "value: int)"))).outcome == "committed"
     )
     assert [also for _, also in house.types.asked] == [{"use.py"}]
+    assert house.types.confined == [{"lib.py"}]
+
+
+def test_it_examines_an_edited_file_whose_rest_names_what_changed(house: House) -> None:
+    house.types = FakeTypes(TypeReport())
+    house.write(lib=F + "\n\nKEPT = [f]\n")
+    edit = house.replace("one", "lib.py#f", F.replace("value)", "value: int)"))
+    assert house.commit("one", edit).outcome == "committed"
+    both = [edit, house.replace("one", "unrelated.py#other", "def other(more=0):\n    return 1\n")]
+    assert house.commit("one", *both[1:], house.replace("one", "lib.py#f", F)).outcome == "committed"
+    assert house.types.confined == [frozenset()] * 2
 
 
 def test_why_it_could_not_be_asked_is_told_once(house: House) -> None:
