@@ -84,17 +84,17 @@ class Trees:
         """
         found: dict[str, list[IntendedWrite]] = {}
         for wish in wishes:
-            places = [self.place(path, cwd) for path in is_about((wish,))]
-            for root in dict.fromkeys(place[0] for place in places if place):
-                here = replace(wish, path=self._seen_from(root, wish.path, cwd))
+            places = {path: self.place(path, cwd) for path in is_about((wish,))}
+            for root in dict.fromkeys(place[0] for place in places.values() if place):
+                seen = {
+                    path: place[1] if place and place[0] == root else _whole(path, cwd)
+                    for path, place in places.items()
+                }
+                here = replace(wish, path=seen.get(wish.path, wish.path))
                 if isinstance(here, Patched) and here.to:
-                    here = replace(here, to=self._seen_from(root, here.to, cwd))
+                    here = replace(here, to=seen[here.to])
                 found.setdefault(root, []).append(here)
         return found
-
-    def _seen_from(self, root: str, path: str, cwd: str) -> str:
-        place = self.place(path, cwd)
-        return place[1] if place and place[0] == root else _whole(path, cwd)
 
 
 def _whole(path: str, cwd: str) -> str:

@@ -97,7 +97,7 @@ class Proposals:
             if isinstance(verdict, Admitted):
                 self._keep(writer, wanted, verdict.plan)
                 answer = replace(committed(verdict, None), is_dry_run=True)
-                over = before - self._slots_of(writer, wanted.holder)
+                over = before and before - self._slots_of(writer, wanted.holder)
             else:
                 answer = refuse(writer, request, verdict, self._place.clock.now())
                 self._shown(writer, answer, since)

@@ -11,6 +11,7 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
+from functools import cached_property
 from typing import Final
 
 from commonhold.code.regions.region import hash_bytes
@@ -53,8 +54,16 @@ class WorkingTree:
         self._git_dir = git_dir
         self._max_file_bytes = max_file_bytes
         self._at_step = at_step
-        self._is_case_blind = is_case_blind(self._root)
-        self.new_file_mode = 0o666 & ~(process_umask() if umask is None else umask)
+        self._umask = umask
+
+    @cached_property
+    def _is_case_blind(self) -> bool:
+        return is_case_blind(self._root)
+
+    @cached_property
+    def new_file_mode(self) -> int:
+        """The permission bits of new files."""
+        return 0o666 & ~(process_umask() if self._umask is None else self._umask)
 
     @property
     def root(self) -> str:
