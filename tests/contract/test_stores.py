@@ -150,6 +150,24 @@ def test_answers_are_kept_by_holder_and_request_until_their_time_is_over(store: 
         assert reader.answer("two", "r2") is None
 
 
+def test_each_answer_drops_some_of_those_that_are_older_than_a_week(store: Store) -> None:
+    days = 86400.0
+    with store.write() as writer:
+        for number in range(12):
+            writer.remember("one", f"r{number:02}", ANSWER, float(number))
+        writer.remember("one", "young", ANSWER, 2 * days)
+        writer.remember("one", "late", ANSWER, 8 * days)
+    with store.read() as reader:
+        kept = [number for number in range(12) if reader.answer("one", f"r{number:02}") is not None]
+        assert kept == [10, 11]
+        assert reader.answer("one", "young") == reader.answer("one", "late") == ANSWER
+    with store.write() as writer:
+        writer.remember("one", "later", ANSWER, 8 * days)
+    with store.read() as reader:
+        assert reader.answer("one", "r11") is None
+        assert reader.answer("one", "young") == ANSWER
+
+
 def test_a_commit_stands_in_the_journal_from_its_beginning_to_its_end(store: Store) -> None:
     with store.write() as writer:
         first, second = (writer.begin("/w", "one", intent, WRITES) for intent in ("first", "second"))

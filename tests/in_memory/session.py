@@ -20,6 +20,7 @@ from commonhold.kernel.managed_session import (
     queued_session,
 )
 from commonhold.kernel.obligations import Debt, place_of_debt
+from commonhold.kernel.options import ANSWER_RETENTION_SECONDS, ANSWERS_DROPPED_AT_ONCE
 from commonhold.kernel.presence import Message, Presence, Proposal
 from commonhold.kernel.read_set import Sighting, StaleRead
 from commonhold.kernel.run import (
@@ -258,8 +259,12 @@ class MemorySession(Indexed):
             self._apply(recorded)
 
     def remember(self, holder: str, request_id: str, answer: StoredAnswer, at: float) -> None:
-        """Store the first answer to a request."""
+        """Store the first answer to a request, and drop a few old ones."""
         self._set(self._answers, (holder, request_id), (at, answer))
+        ages = sorted((kept_at, key) for key, (kept_at, _) in self._answers.items())
+        for kept_at, key in ages[:ANSWERS_DROPPED_AT_ONCE]:
+            if kept_at < at - ANSWER_RETENTION_SECONDS:
+                self._drop(self._answers, key)
 
     def keep(self, contents: Iterable[tuple[str, bytes]], at: float) -> None:
         """Store bytes by hash; the time of bytes that are there already is updated."""

@@ -12,6 +12,8 @@ PATIENCE_SECONDS: Final = 30.0
 CONTENT_RETENTION_SECONDS: Final = 30 * 86400.0
 ANSWER_RETENTION_SECONDS: Final = 7 * 86400.0
 """How long the first answer to a request is kept for its repetitions."""
+ANSWERS_DROPPED_AT_ONCE: Final = 10
+"""With each new answer a store drops so many expired ones at most: a backlog shrinks, and no call waits for it."""
 DEFAULT_MAX_FILE_BYTES: Final = 10_000_000
 IDLE_SECONDS: Final = 600.0
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from itertools import islice
-from typing import Any, Final
+from typing import Any
 
 from commonhold.kernel.clock import Now
 from commonhold.kernel.commands import Command
@@ -10,7 +10,7 @@ from commonhold.kernel.events import Event, Recorded, StateReset
 from commonhold.kernel.lease import Lease, Waiter
 from commonhold.kernel.lease_ports import StoredAnswer
 from commonhold.kernel.lease_table import LeaseTable
-from commonhold.kernel.options import ANSWER_RETENTION_SECONDS
+from commonhold.kernel.options import ANSWER_RETENTION_SECONDS, ANSWERS_DROPPED_AT_ONCE
 from commonhold.stores import kept_answers
 from commonhold.stores.postgres.decision_queries import Answers, answers, questions, questions_about, together
 from commonhold.stores.postgres.link import Rows
@@ -20,8 +20,6 @@ from commonhold.stores.postgres.reading import PostgresReader
 from commonhold.stores.postgres.start import Start, start_of
 from commonhold.stores.postgres.transaction import Statement, Transaction
 from commonhold.stores.reset_events import ITSELF, reset_events
-
-_DROPPED_AT_ONCE: Final = 10
 
 
 class PostgresWriter(PostgresReader):
@@ -118,5 +116,5 @@ class PostgresWriter(PostgresReader):
         who: dict[str, str] = {"holder": holder, "request_id": request_id}
         what = {"fingerprint": answer.fingerprint, "kind": kind, "answer": body.decode()}
         self._transaction.tell(("add_answer", {"at": at, **who, **what}))
-        old = {"before": at - ANSWER_RETENTION_SECONDS, "most": _DROPPED_AT_ONCE}
+        old = {"before": at - ANSWER_RETENTION_SECONDS, "most": ANSWERS_DROPPED_AT_ONCE}
         self._transaction.tell(("drop_old_answers", old))

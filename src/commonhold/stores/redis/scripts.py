@@ -11,7 +11,7 @@ from commonhold.kernel.keys import HEADER
 from commonhold.kernel.lease import MAX_CONFLICTS
 from commonhold.kernel.lease_table import ENDED_BESIDE, SIGN_OF_LIFE
 from commonhold.kernel.modes import COMPATIBLE, Mode
-from commonhold.kernel.options import ANSWER_RETENTION_SECONDS
+from commonhold.kernel.options import ANSWER_RETENTION_SECONDS, ANSWERS_DROPPED_AT_ONCE
 from commonhold.kernel.values import RESULTS
 from commonhold.kernel.write_slots import SCHEME
 from commonhold.stores.reset_events import ITSELF, REASON
@@ -64,7 +64,7 @@ _WORDS: Final[dict[str, str]] = {
     "EVENTS_BETWEEN_TRIMS": "100",
     "ENTRIES_AT_ONCE": "1000",
     "ANSWERS_KEPT": str(int(ANSWER_RETENTION_SECONDS) * _MICRO),
-    "ANSWERS_DROPPED_AT_ONCE": "10",
+    "ANSWERS_DROPPED_AT_ONCE": str(ANSWERS_DROPPED_AT_ONCE),
     "FENCES_BEGIN": str(1_704_067_200 * _MICRO),  # 2024-01-01
     "FENCES_A_MILLISECOND": str(2**10),
     "FENCE_GAP": str(2**20),

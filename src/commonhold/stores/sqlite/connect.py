@@ -37,6 +37,7 @@ MIGRATIONS: Final[tuple[str, ...]] = tuple(
         "entries.sql",
         "managed_sessions.sql",
         "landings.sql",
+        "answers_by_age.sql",
     )
 )
 

@@ -210,6 +210,12 @@ SELECT fingerprint, kind, answer FROM answers WHERE holder = ? AND request_id = 
 -- Keep the first answer to a request.
 INSERT INTO answers (holder, request_id, at, fingerprint, kind, answer) VALUES (?, ?, ?, ?, ?, ?);
 
+-- name: drop_old_answers
+-- Drop a few of the answers that were kept before an instant, the oldest first: their requests are not repeated any more.
+DELETE FROM answers WHERE (holder, request_id) IN (
+    SELECT holder, request_id FROM answers WHERE at < ? ORDER BY at LIMIT ?
+);
+
 -- name: drop_answers
 -- Forget answers that nobody will ask for again.
 DELETE FROM answers WHERE at < ?;

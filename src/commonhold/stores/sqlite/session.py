@@ -11,6 +11,7 @@ from commonhold.kernel.events import Event, Recorded, holder_of, lease_id_of
 from commonhold.kernel.files import Journal, Write
 from commonhold.kernel.hash_chain import START, next_hash
 from commonhold.kernel.lease_ports import StoredAnswer
+from commonhold.kernel.options import ANSWER_RETENTION_SECONDS, ANSWERS_DROPPED_AT_ONCE
 from commonhold.kernel.presence import Message, Presence, Proposal
 from commonhold.kernel.read_set import Sighting, StaleRead
 from commonhold.stores import codec, kept_answers
@@ -75,9 +76,10 @@ class SqliteSession(SqliteReader):
         """Take note of an event that was just recorded."""
 
     def remember(self, holder: str, request_id: str, answer: StoredAnswer, at: float) -> None:
-        """Store the first answer to a request."""
+        """Store the first answer to a request, and drop a few that are so old that no client asks for them."""
         kind, body = kept_answers.encode_answer(answer.answer)
         self._run("add_answer", holder, request_id, at, answer.fingerprint, kind, body.decode())
+        self._run("drop_old_answers", at - ANSWER_RETENTION_SECONDS, ANSWERS_DROPPED_AT_ONCE)
 
     def keep(self, contents: Iterable[tuple[str, bytes]], at: float) -> None:
         """Store bytes by hash; the time of bytes that are there already is updated."""
