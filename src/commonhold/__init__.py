@@ -78,6 +78,7 @@ if TYPE_CHECKING:
         LeaseReleased,
         LeaseRenewed,
         Leaving,
+        LogCompacted,
         Merge,
         Recorded,
         RegionChange,
@@ -206,6 +207,7 @@ __all__ = [
     "Leaving",
     "LockPlan",
     "Locking",
+    "LogCompacted",
     "ManagedSession",
     "ManagedSessionAnswer",
     "ManagedSessionRecord",
@@ -324,8 +326,8 @@ _HOMES = {
     "commonhold.kernel.errors": "Code CommonholdError InputError InternalError RefusedError StoreError UsageError",
     "commonhold.kernel.events": "CommitRefused Committed CommitUndone ContractChange DebtWaived Event FileChange"
     " LeaseBroken LeaseClaimed LeaseDenied LeaseExpired LeaseGranted LeaseHandedOver LeaseQueued LeaseReleased"
-    " LeaseRenewed Leaving Merge Recorded RegionChange ReleaseAsked StateReset ValuePut WaiterLeft WaiterSeen"
-    " WorkLeft WorkReviewed",
+    " LeaseRenewed Leaving LogCompacted Merge Recorded RegionChange ReleaseAsked StateReset ValuePut WaiterLeft"
+    " WaiterSeen WorkLeft WorkReviewed",
     "commonhold.kernel.keys": "Key Kind Name overlaps",
     "commonhold.kernel.lease": "Base Conflict Lease Waiter Wish",
     "commonhold.kernel.managed_session": "EndCause ManagedSession ManagedSessionRecord Sandbox SessionAttempt"

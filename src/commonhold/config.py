@@ -44,6 +44,7 @@ _LIMITS: Final[dict[str, tuple[float, float]]] = {
     "ttl_seconds": (0.001, MAX_TTL_SECONDS),
     "max_file_bytes": (1, 1_000_000_000),
     "retention_days": (0.0, 36_500),
+    "event_days": (0.0, 36_500),
     "patience_seconds": (0.001, MAX_TTL_SECONDS),
     "idle_seconds": (0.001, MAX_TTL_SECONDS),
     "max_sessions": (0, 1000),
@@ -108,10 +109,11 @@ class Settings:
     answers. `release`: whether the regions that an agent edited stay leased to it to the end of its turn, or of each
     edit; at most `idle_seconds` after its last sign of life. `offer_tasks`: whether an agent that has worked on a task
     is offered the next one when its turn ends. `capabilities`: the words for what sessions can do, by pattern of their
-    names. `log`: the level of the daemon's log. `max_sessions`: how many managed sessions run at once; `max_reviews`:
-    how many may await review before no more are begun; `workspaces`: the folder of their workspaces, which a user
-    chooses (COMMONHOLD_WORKSPACES), no repository does; `overlays`: whether they are overlay mounts. `broker`: the URL
-    of the Redis or RabbitMQ by which workers are woken; a user chooses it (COMMONHOLD_BROKER), no repository does.
+    names. `log`: the level of the daemon's log. `event_days`: how long events are kept at least, 0 for ever.
+    `max_sessions`: how many managed sessions run at once; `max_reviews`: how many may await review before no more are
+    begun; `workspaces`: the folder of their workspaces, which a user chooses (COMMONHOLD_WORKSPACES), no repository
+    does; `overlays`: whether they are overlay mounts. `broker`: the URL of the Redis or RabbitMQ by which workers are
+    woken; a user chooses it (COMMONHOLD_BROKER), no repository does.
     """
 
     ttl_seconds: float = DEFAULT_TTL_SECONDS
@@ -138,6 +140,7 @@ class Settings:
     offer_tasks: bool = False
     capabilities: Mapping[str, Sequence[str]] = field(default_factory=dict)
     log: str = LogLevel.INFO.value
+    event_days: float = 0.0
     max_sessions: int = 4
     max_reviews: int = 20
     workspaces: str = ""
@@ -158,6 +161,7 @@ class Settings:
             idle_seconds=self.idle_seconds,
             offer_tasks=self.offer_tasks,
             capabilities={pattern: tuple(words) for pattern, words in self.capabilities.items()},
+            event_seconds=self.event_days * _DAY,
         )
 
 

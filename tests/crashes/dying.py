@@ -25,6 +25,7 @@ from tests.e2e.crashing_commit import Killer
 from commonhold import Changeset, Edit, Op
 from commonhold.api.service import Service
 from commonhold.bootstrap import open_repository
+from commonhold.history.answers import CompactionAnswer
 from commonhold.kernel.answers import Answer
 from commonhold.kernel.events import LeaseGranted
 from commonhold.stores.sqlite import store
@@ -41,7 +42,7 @@ NEW: Final[Image] = {
     "pkg/c.txt": b"moved\n",
 }
 REQUEST: Final = "once"
-Act = Callable[[], Answer]
+Act = Callable[[], Answer | CompactionAnswer]
 
 
 def text(image: Image, path: str) -> str:
@@ -93,13 +94,18 @@ def commit(hold: Service) -> Act:
     return lambda: hold.commit(CHANGESET)
 
 
+def compact(hold: Service) -> Act:
+    """All old events, replaced by a snapshot."""
+    return hold.compact_log
+
+
 def lease_of(hold: Service) -> str:
     """The first lease that was granted."""
     events = (recorded.event for recorded in hold.log(after=0))
     return next(event.lease.id for event in events if isinstance(event, LeaseGranted))
 
 
-OPERATIONS: Final = {act.__name__: act for act in (prepare, acquire, renew, release, commit)}
+OPERATIONS: Final = {act.__name__: act for act in (prepare, acquire, renew, release, commit, compact)}
 
 
 def watched(killer: Killer) -> Killer:
@@ -124,7 +130,7 @@ def say_settled(settled: Settled) -> None:
     say("settled", settled.fingerprint)
 
 
-def act_in(root: str, operation: str, killer: Killer, times: int = 1) -> Iterator[Answer]:
+def act_in(root: str, operation: str, killer: Killer, times: int = 1) -> Iterator[Answer | CompactionAnswer]:
     """Do an operation in this process: its answers."""
     with counted(operation), open_repository(root, agent="ann", at_step=lambda _: killer.count()) as hold:
         act = OPERATIONS[operation](hold)

@@ -141,7 +141,7 @@ def read_only_state(root: Path) -> AbstractContextManager[object]:
 
 def full_state(root: Path) -> AbstractContextManager[object]:
     stack = ExitStack()
-    folder = stack.enter_context(mounted(root / ".git" / "commonhold", "-o", "size=256k"))
+    folder = stack.enter_context(mounted(root / ".git" / "commonhold", "-o", "size=512k"))
     make_state(root)
     fill(folder)
     return stack

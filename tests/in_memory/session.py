@@ -6,9 +6,9 @@ from itertools import islice
 from typing import TypeVar
 
 from commonhold.kernel.entry import UNLIMITED, EntryAdded, EntryMoved, EntryRecord, Landings, added_entry, moved_entry
-from commonhold.kernel.events import Committed, DebtWaived, Event, Recorded, lease_id_of
+from commonhold.kernel.events import Committed, DebtWaived, Event, LogCompacted, Recorded, lease_id_of
 from commonhold.kernel.files import Journal, Write
-from commonhold.kernel.hash_chain import Link
+from commonhold.kernel.hash_chain import ChainLink
 from commonhold.kernel.lease_ports import StoredAnswer
 from commonhold.kernel.managed_session import (
     ALL_SESSIONS,
@@ -180,9 +180,20 @@ class MemorySession(Indexed):
         wanted = {*ids, *(record.id for record in in_work), *(need for each in in_work for need in each.task.needs)}
         return tuple(record for record in self._tasks.values() if record.id in wanted)
 
-    def links(self, *, after: int = 0, limit: int = 1000) -> tuple[Link, ...]:  # noqa: ARG002 - memory cannot be changed
+    def links(self, *, after: int = 0, limit: int = 1000) -> tuple[ChainLink, ...]:  # noqa: ARG002 - memory cannot be changed
         """No links: nothing else can write to this log."""
         return ()
+
+    def compaction(self) -> None:
+        """Nothing: all events are kept."""
+
+    def snapshot(self) -> bytes:
+        """Nothing, for the same reason."""
+        return b""
+
+    def compact(self, compacted: LogCompacted, snapshot: bytes, at: float) -> None:
+        """Fail: without links nothing is ever found to be compacted."""
+        raise AssertionError((compacted, snapshot, at))
 
     def runs(self) -> tuple[RunRecord, ...]:
         """All runs."""

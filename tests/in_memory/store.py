@@ -45,5 +45,9 @@ class MemoryStore:
 
     write_unawaited = write
 
+    def shrink(self) -> int:
+        """Do nothing: the interpreter frees what is not used."""
+        return 0
+
     def close(self) -> None:
         """Do nothing: there is nothing to close."""

@@ -37,6 +37,7 @@ from commonhold.kernel.events import (
     LeaseQueued,
     LeaseReleased,
     LeaseRenewed,
+    LogCompacted,
     ReleaseAsked,
     StateReset,
     ValuePut,
@@ -290,6 +291,11 @@ def _(event: CommitUndone) -> str:
 @_event.register
 def _(event: StateReset) -> str:
     return event.holder
+
+
+@_event.register
+def _(event: LogCompacted) -> str:
+    return f"{event.holder}: {event.first} to {event.last}"
 
 
 @_event.register(Committed)

@@ -20,6 +20,7 @@ from commonhold.kernel.events import (
     CommitUndone,
     DebtWaived,
     Leaving,
+    LogCompacted,
     StateReset,
     WaiterLeft,
 )
@@ -36,11 +37,11 @@ FOUND_WITHIN = 1000
 FOUND_EARLY = 588
 """A seed that finds the rarest defect: tried first, for time."""
 OF_FILES = {
-    *(Committed, CommitRefused, CommitUndone, DebtWaived, StateReset),
+    *(Committed, CommitRefused, CommitUndone, DebtWaived, LogCompacted, StateReset),
     *(TaskAdded, TaskMoved, RunStarted, RunPlanned, RunMoved, ItemMoved, EntryAdded, EntryMoved),
     *(SessionQueued, SessionMoved),
 }
-"""What the agents here, who have no files, tasks, runs, branches or managed sessions, and lose no state, never do."""
+"""What these agents never do: they have no files, tasks, runs, branches or managed sessions, and drop no state."""
 
 
 @pytest.mark.timeout(600 + RUNS // 10)

@@ -85,5 +85,45 @@ class StateOperations(ServiceBase):
 
     @Operation(command="doctor", route="POST /retention", scope=Scope.ADMIN)
     def apply_retention(self) -> None:
-        """Delete kept contents whose retention is over."""
+        """Delete kept contents whose retention is over, and compact the events that are older than `event_days`."""
         self._uses.maintenance.apply_retention()
+        if self._uses.options.event_seconds:
+            from commonhold.history.compaction import apply_retention  # noqa: PLC0415 - usually all events are kept
+
+            apply_retention(self._uses.place, self._uses.options, self._agent or "retention")
+
+    @Operation(command="doctor", route="POST /compaction", scope=Scope.ADMIN)
+    def compact_log(
+        self,
+        *,
+        before: float | None = None,
+        last: int | None = None,
+        export: str = "",
+        shared: bool = False,
+        dry_run: bool = False,
+    ) -> terms.CompactionAnswer:
+        """Replace the oldest events by a snapshot of the state that they result in; with `dry_run`, only say which.
+
+        Replaced are events before the Unix time `before` (by default those older than the setting `event_days`, which
+        is 0 at first), up to the event `last`, and none that an undo, an open debt or a live lease needs. `export` is
+        the name of the file to which the caller has written them, for those who look for them later. `shared`: of the
+        store that machines share, not of the repository's own. Others read and write meanwhile. Raises UsageError for a
+        store that cannot do this, StoreError `STORE_CORRUPT` for a log that was changed.
+        """
+        from commonhold.history.compaction import Wanted, compact_log  # noqa: PLC0415 - it is seldom done
+
+        wanted = Wanted(self._agent or "doctor", before, last, export, is_shared=shared, is_dry=dry_run)
+        return compact_log(self._uses.place, self._uses.options, wanted)
+
+    @Operation(reads=True, command="log", route="POST /chain", scope=Scope.ADMIN)
+    def chain(self, *, after: int = 0, limit: int = 1000, shared: bool = False) -> tuple[terms.ChainLink, ...]:
+        """Return the events after the sequence `after` as they are stored, in order, each with its hash.
+
+        A hash covers the one before, the number, the time, the kind and the body of its event. `shared`: of the store
+        that machines share, not of the repository's own. Raises UsageError for a store that keeps no hashes.
+        """
+        from commonhold.history.compaction import log_of  # noqa: PLC0415 - for exports only
+
+        tables, _ = log_of(self._uses.place, is_shared=shared)
+        with tables.read() as reader:
+            return reader.links(after=after, limit=limit)

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from commonhold.commits.region_list import RegionList as RegionList
     from commonhold.commits.undo.answers import UndoAnswer as UndoAnswer
     from commonhold.history.answers import Account as Account
+    from commonhold.history.answers import CompactionAnswer as CompactionAnswer
     from commonhold.history.answers import ReplayAnswer as ReplayAnswer
     from commonhold.kernel.answers import AcquireAnswer as AcquireAnswer
     from commonhold.kernel.answers import AdoptAnswer as AdoptAnswer
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from commonhold.kernel.changeset import Changeset as Changeset
     from commonhold.kernel.events import CommitUndone as CommitUndone
     from commonhold.kernel.events import Recorded as Recorded
+    from commonhold.kernel.hash_chain import ChainLink as ChainLink
     from commonhold.kernel.lease import Lease as Lease
     from commonhold.kernel.managed_session import SessionState as SessionState
     from commonhold.kernel.partial_work import PartialWork as PartialWork
@@ -61,11 +63,12 @@ _HOMES: Final = {
     "commonhold.commits.key_version": "KeyVersion",
     "commonhold.commits.region_list": "RegionList",
     "commonhold.commits.undo.answers": "UndoAnswer",
-    "commonhold.history.answers": "Account ReplayAnswer",
+    "commonhold.history.answers": "Account CompactionAnswer ReplayAnswer",
     "commonhold.kernel.answers": "AcquireAnswer AdoptAnswer CommitAnswer LeaseAnswer News NoteQuote PutAnswer"
     " RecordAnswer RegionHash RegionText ReviewAnswer WaiveAnswer",
     "commonhold.kernel.changeset": "Changeset",
     "commonhold.kernel.events": "CommitUndone Recorded",
+    "commonhold.kernel.hash_chain": "ChainLink",
     "commonhold.kernel.lease": "Lease",
     "commonhold.kernel.managed_session": "SessionState",
     "commonhold.kernel.partial_work": "PartialWork",

@@ -10,11 +10,12 @@ import click
 
 import commonhold
 from commonhold.api.wire.text import Json
-from commonhold.cli.command import Command
+from commonhold.cli.command import Command, files
 from commonhold.cli.common_options import Given, common, start_of
 from commonhold.cli.config import settings_of, told
 from commonhold.cli.doctor_agents import agents
 from commonhold.cli.exit_status import DONE, FAMILIES
+from commonhold.cli.instant_input import instant_of
 from commonhold.cli.opening import agent_of, opened
 from commonhold.cli.output import answer, shown, some
 from commonhold.client.daemon import pid_of
@@ -27,7 +28,7 @@ from commonhold.diagnostics.state import restored, state
 from commonhold.diagnostics.type_checkers import type_checkers
 from commonhold.diagnostics.versioning import git
 from commonhold.diagnostics.workers import workers
-from commonhold.kernel.errors import CommonholdError, StoreError
+from commonhold.kernel.errors import Code, CommonholdError, StoreError, UsageError
 from commonhold.kernel.texts import counted
 from commonhold.stores.reset_events import last_reset
 from commonhold.workspace.repository import Repository, find_repository
@@ -40,24 +41,47 @@ Folder = tuple[Repository | None, Finding | None]
 @click.command(
     "doctor",
     cls=Command,
-    examples=("commonhold doctor",),
+    examples=("commonhold doctor", "commonhold doctor --compact --before 90d --export old-events.jsonl"),
 )
 @click.option("--recover", is_flag=True, help="Take back commits that a crash interrupted.")
 @click.option("--reset-state", is_flag=True, help="Go on after the state database was lost: end all leases.")
-@click.option("--prune", is_flag=True, help="Forget kept bytes whose retention is over.")
+@click.option("--prune", is_flag=True, help="Forget kept bytes and events whose retention is over.")
+@click.option("--compact", is_flag=True, help="Replace the oldest events by a snapshot of the state.")
+@click.option(
+    "--before", metavar="WHEN", help="With --compact: only events that are older; a duration ago (90d), or a time."
+)
+@click.option("--export", metavar="FILE", shell_complete=files, help="With --compact: write those events here first.")
 @common
 @click.pass_obj
-def command(given: Given, *, recover: bool, reset_state: bool, prune: bool) -> int:
+def command(
+    given: Given,
+    *,
+    recover: bool,
+    reset_state: bool,
+    prune: bool,
+    compact: bool,
+    before: str | None,
+    export: str | None,
+) -> int:
     """Check this machine, this repository and its state. Fit to be pasted into a report.
 
-    Nothing is changed, unless --recover, --reset-state or --prune says so. The exit code is 4 if any check fails.
+    Nothing is changed, unless --recover, --reset-state, --prune or --compact says so. The exit code is 4 if any check
+    fails.
 
     --reset-state is for a state database that was deleted, or restored from an older copy: commonhold goes on with the
     one that is there, or a new one, ends all leases in it, and gives out no fence a second time. It does nothing to a
     state that is whole.
+
+    --compact deletes old events: those before WHEN, else those older than the setting event_days, else all that nothing
+    needs. Events stay as long as an undo, an open debt or a live lease needs them. No state changes, and the chain of
+    hashes goes on. Others work on meanwhile.
     """
+    if (before is not None or export is not None) and not compact:
+        raise UsageError(Code.USAGE, "--before and --export belong to --compact", hint="add --compact")
     mends = (("reset", _reset, reset_state), ("recover", _recover, recover), ("prune", _prune, prune))
     tried = [_tried(name, mend, given) for name, mend, is_asked in mends if is_asked]
+    if compact:
+        tried += _compact(given, None if before is None else instant_of(before), export)
     findings = [*tried, *map(_plain, _findings(given))]
     answer(given, findings, _shape, _lines)
     return DONE if _are_sound(findings) else FAMILIES[StoreError]
@@ -183,6 +207,23 @@ def _prune(given: Given) -> Finding:
     with opened(given) as place:
         place.hold.apply_retention()
     return ok("prune", "kept bytes and answers whose time is over are forgotten")
+
+
+def _compact(given: Given, before: float | None, export: str | None) -> Iterator[Finding]:
+    # Loaded here: it is seldom done.
+    from commonhold.cli.compacting import described, export_events, logs  # noqa: PLC0415
+
+    try:
+        with opened(given) as place:
+            for log in logs(given, export):
+                found = place.hold.compact_log(before=before, shared=log.is_shared, dry_run=True)
+                if found.events:
+                    export_events(place, log, found)
+                    last, path = found.last, log.export
+                    found = place.hold.compact_log(before=before, last=last, export=path, shared=log.is_shared)
+                yield described(log, found)
+    except CommonholdError as fault:
+        yield _failed("compact", fault)
 
 
 def _shape(findings: Sequence[Finding]) -> Json:

@@ -90,6 +90,10 @@ ERRORS: Final[Mapping[Code, Explanation]] = {
         "The log has no event of that number, or none about that lease.",
         "`commonhold log` shows the newest events with their numbers and leases.",
     ),
+    Code.EVENT_COMPACTED: E(
+        "The event was replaced by a snapshot of the state, so that the log does not grow for ever.",
+        "Look in the export that the message names, in an earlier one, or in a backup from before that day.",
+    ),
     Code.TASK_UNKNOWN: E("There is no task of that name.", "`commonhold task list --all` shows every task."),
     Code.PLAN_INVALID: E(
         "The plan is not YAML or JSON of the right form, or a task in it makes no sense.",

@@ -8,9 +8,10 @@ import click
 
 from commonhold.api.wire import event_shapes
 from commonhold.cli import queue_words, run_words, session_words
-from commonhold.cli.command import Command
+from commonhold.cli.command import Command, files
 from commonhold.cli.common_options import Given, common
 from commonhold.cli.describe import innermost, quoted, short, stamp, who
+from commonhold.cli.exit_status import DONE
 from commonhold.cli.log_export import Asked, export, send_lines
 from commonhold.cli.opening import Place, opened
 from commonhold.cli.output import answer, flush, say, shown, some
@@ -29,6 +30,7 @@ from commonhold.kernel.events import (
     LeaseGranted,
     LeaseHandedOver,
     LeaseQueued,
+    LogCompacted,
     Recorded,
     ReleaseAsked,
     ValuePut,
@@ -65,6 +67,7 @@ class _Range(TypedDict):
         "commonhold log --follow --json",
         "commonhold log --jsonl > events.jsonl",
         "commonhold log --otel trace.json",
+        "commonhold log --verify old-events.jsonl",
     ),
 )
 @click.option("--after", metavar="SEQUENCE", type=click.IntRange(0, MAX_SEQUENCE), help="Only events after this one.")
@@ -75,20 +78,47 @@ class _Range(TypedDict):
 @click.option(
     "--otel", "otel", metavar="FILE", help="Export to a file: OpenTelemetry traces (OTLP/JSON); - for standard output."
 )
+@click.option(
+    "--verify",
+    "exports",
+    metavar="FILE",
+    multiple=True,
+    shell_complete=files,
+    help="Check that the events of an export and those of the log are one chain; repeat it for several, oldest first.",
+)
+@click.option("--shared", is_flag=True, help="With --verify: the log of the PostgreSQL store that machines share.")
 @common
 @click.pass_obj
-def command(given: Given, *, follow: bool, as_lines: bool, otel: str | None, **span: Unpack[Asked]) -> None:
+def command(
+    given: Given,
+    *,
+    follow: bool,
+    as_lines: bool,
+    otel: str | None,
+    exports: tuple[str, ...],
+    shared: bool,
+    **span: Unpack[Asked],
+) -> int:
     """Show events in order: those after SEQUENCE, or else the newest.
 
     --jsonl and --otel export them: from the first event on, unless --after or --limit says otherwise. In the traces a
     span is a run, an item of it, an attempt at a task, a lease, a wait or a commit; a commit is part of the trace of
     its lease, and an attempt of that of its run.
+
+    --verify is for the files that `commonhold doctor --compact --export FILE` has written. The exit code is 1 if an
+    event was changed, removed or inserted.
     """
-    if follow + as_lines + (otel is not None) > 1:
+    if follow + as_lines + (otel is not None) + bool(exports) > 1:
         raise UsageError(
-            Code.USAGE, "--follow, --jsonl and --otel exclude each other", hint="make one call for each of them"
+            Code.USAGE,
+            "--follow, --jsonl, --otel and --verify exclude each other",
+            hint="make one call for each of them",
         )
     with opened(given) as place:
+        if exports:
+            from commonhold.cli.chain_export import verify  # noqa: PLC0415 - seldom asked for, as above
+
+            return verify(given, lambda last: place.hold.chain(after=last, shared=shared), exports)
         if span["lease_id"] is not None:
             # Loaded here: usually the whole log is requested.
             from commonhold.cli.ids import past_lease_id  # noqa: PLC0415
@@ -96,12 +126,13 @@ def command(given: Given, *, follow: bool, as_lines: bool, otel: str | None, **s
             span["lease_id"] = past_lease_id(place, span["lease_id"])
         if as_lines or otel is not None:
             export(given, place, span, otel)
-            return
+            return DONE
         chosen: _Range = {**span, "limit": span["limit"] or _SHOWN}
         if follow:
             _follow(place, chosen, given)
         events = place.hold.log(**chosen)
     answer(given, events, event_shapes.log, _lines)
+    return DONE
 
 
 def _follow(place: Place, span: _Range, given: Given) -> None:
@@ -213,6 +244,7 @@ _STORIES: Final[Mapping[type[Event], Callable[[Any], str]]] = {
     DebtWaived: lambda event: f"{shown(event.key)}{quoted(event.note)}",
     CommitRefused: lambda event: f"{event.code} {_keys(event.keys)}{quoted(event.intent)}",
     CommitUndone: _undone,
+    LogCompacted: lambda event: f"events {event.first} to {event.last}{quoted(event.export)}",
     TaskAdded: lambda event: (
         f"{shown(event.task.id)}{' proposed' if event.is_proposed else ''}{quoted(event.task.title)}"
     ),

@@ -48,6 +48,8 @@ def _lines(found: ReplayAnswer) -> Iterator[str]:
         yield f"different at event {found.difference.sequence}: {shown(found.difference.why)}"
         yield from _side("recorded", found.difference.found)
         yield from _side("expected", found.difference.expected)
+    if found.compacted:
+        yield f"the replay began with the snapshot in place of the events up to {found.compacted}"
     total, again = sum(found.events.values()), sum(found.checked.values())
     yield f"events {found.first} to {found.last}: {total} replayed, {again} decisions checked"
     for kind, count in found.events.items():

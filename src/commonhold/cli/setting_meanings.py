@@ -5,6 +5,7 @@ from typing import Final
 MEANINGS: Final = {
     "ttl_seconds": "How long a lease lasts unless it says otherwise, in seconds; at most 30 days.",
     "max_file_bytes": "Larger files can be leased, but are not read or written.",
+    "event_days": "How long events are kept at least before retention compacts them. 0: for ever.",
     "retention_days": "How long the bytes that were read or overwritten are kept. 0: until the next prune.",
     "patience_seconds": "How long a place in line from `acquire --queue` lasts without being asked for.",
     "store": "Where leases and values are kept: `sqlite:FOLDER`, `postgresql://HOST/DATABASE`, `redis://HOST`. Empty: "

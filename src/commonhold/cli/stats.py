@@ -1,8 +1,6 @@
 """`commonhold stats`: what coordination has saved and cost."""
 
-import time
 from collections.abc import Iterator
-from datetime import UTC, datetime
 from typing import Final
 
 import click
@@ -11,14 +9,13 @@ from commonhold.api.wire import stats_shapes
 from commonhold.cli.command import Command
 from commonhold.cli.common_options import Given, common
 from commonhold.cli.describe import key_of, stamp
+from commonhold.cli.instant_input import instant_of
 from commonhold.cli.opening import Place, opened
 from commonhold.cli.output import answer
 from commonhold.commits.statistics import Statistics, statistics_of
-from commonhold.kernel.errors import Code, UsageError
 from commonhold.kernel.events import Recorded
 from commonhold.kernel.task import Move
 from commonhold.kernel.texts import duration as words_of
-from commonhold.tasks.plans import duration
 
 _PAGE: Final = 10_000
 _MOST_KEYS: Final = 5
@@ -34,26 +31,10 @@ def command(given: Given, *, since: str | None) -> None:
     Everything is counted from the log. With a store on a server, the events of leases stay there, and only commits and
     tasks are counted.
     """
-    begin = 0.0 if since is None else _instant(since)
+    begin = 0.0 if since is None else instant_of(since)
     with opened(given) as place:
         found = statistics_of(_events(place), begin)
     answer(given, found, stats_shapes.statistics, _words)
-
-
-def _instant(text: str) -> float:
-    seconds = duration(text)
-    if seconds is not None:
-        return time.time() - seconds
-    try:
-        found = datetime.fromisoformat(text)
-    except ValueError:
-        found = None
-    if found is None or found.tzinfo is None:
-        now = datetime.now(UTC).replace(microsecond=0).isoformat()
-        raise UsageError(
-            Code.USAGE, f"{text!r} is no time", hint=f"write a duration such as 7d, or a time with its zone: {now}"
-        )
-    return found.timestamp()
 
 
 def _events(place: Place) -> Iterator[Recorded]:

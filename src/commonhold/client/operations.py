@@ -75,3 +75,5 @@ class Operations:
     content = offered(Service.content)
     recover = offered(Service.recover)
     apply_retention = offered(Service.apply_retention)
+    compact_log = offered(Service.compact_log)
+    chain = offered(Service.chain)

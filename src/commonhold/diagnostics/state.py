@@ -18,9 +18,9 @@ import apsw
 
 from commonhold.diagnostics.finding import Finding, fail, ok, warn, why
 from commonhold.diagnostics.mounts import file_system, free_space
-from commonhold.history.check import BROKEN, all_links
+from commonhold.history.check import chain_fault
+from commonhold.kernel.compacted import told_compacted
 from commonhold.kernel.errors import Code, StoreError
-from commonhold.kernel.hash_chain import broken_at
 from commonhold.kernel.texts import counted
 from commonhold.machine.system import SystemClock
 from commonhold.stores.reset_events import Reset, last_reset
@@ -198,11 +198,12 @@ def _integrity(connection: apsw.Connection, folder: str) -> Finding:
 
 def _chain(session: SqliteSession) -> Finding:
     """Report whether each event's hash covers it and the event before."""
-    number = broken_at(all_links(session))
-    if number is None:
-        return ok("chain", "each event's hash covers the event before it", events=session.next_sequence - 1)
+    fault = chain_fault(session)
+    if fault is None:
+        gone = f"; {told}" if (told := told_compacted(session)) else ""
+        return ok("chain", f"each event's hash covers the event before it{gone}", events=session.next_sequence - 1)
     mend = "find out who wrote to the database: commonhold replay shows what differs"
-    return fail("chain", f"event {number}: {BROKEN}", mend, event=number)
+    return fail("chain", f"event {fault.sequence}: {fault.why}", mend, event=fault.sequence)
 
 
 def restored(reset: Reset | None) -> Iterator[Finding]:

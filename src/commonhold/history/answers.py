@@ -50,11 +50,28 @@ class Difference:
 
 
 @dataclass(frozen=True, slots=True)
+class CompactionAnswer:
+    """The answer to a compaction: the numbers of the first and the last replaced event, and how many there were.
+
+    `why` says why later events stay; empty if the caller wants to keep them. `freed` counts the bytes that the file
+    system got back.
+    """
+
+    outcome: Literal["compacted", "nothing"]
+    first: int = 0
+    last: int = 0
+    events: int = 0
+    why: str = ""
+    freed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class ReplayAnswer:
     """The answer to replay. `first` and `last` are the numbers of the first and the last event that were checked.
 
     `events` counts them by kind, `checked` those whose decision was made again and came out the same. `leases`,
     `waiters` and `tasks` are the state after the last event; `is_stored` if it was compared with the stored state.
+    `compacted` is the last event that a snapshot has replaced: replay began with its state; 0 if no event was.
     """
 
     outcome: Literal["same", "different"]
@@ -67,3 +84,4 @@ class ReplayAnswer:
     waiters: tuple[Waiter, ...] = ()
     tasks: tuple[TaskRecord, ...] = ()
     is_stored: bool = False
+    compacted: int = 0

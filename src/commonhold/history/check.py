@@ -5,9 +5,11 @@ from typing import Final
 
 from commonhold.history.answers import Difference, ReplayAnswer
 from commonhold.history.replay import Replayed, replay
+from commonhold.history.snapshot import Beginning, Progress, beginning_of
+from commonhold.kernel.compacted import is_compacted, was_compacted
 from commonhold.kernel.errors import Code, InputError, UsageError
 from commonhold.kernel.events import Recorded
-from commonhold.kernel.hash_chain import Link, broken_at
+from commonhold.kernel.hash_chain import ChainLink, broken_at
 from commonhold.kernel.ports import Reader, TaskReader
 from commonhold.kernel.projection import State
 from commonhold.workspace.place import WorktreeState
@@ -20,23 +22,27 @@ NEWEST: Final = 2**63 - 1
 def check_log(place: WorktreeState, since: int, until: int | None) -> ReplayAnswer:
     """Replay the log of `place` up to the event `until` (None: all), and check the events from `since` on.
 
-    If all events are replayed, the last state is compared with the tables, in the same view of the store. Raises
-    UsageError for a range that is the wrong way round, and InputError `EVENT_UNKNOWN` for one beyond the newest event.
+    If all events are replayed, the last state is compared with the tables, in the same view of the store. A log whose
+    oldest events were compacted begins with the snapshot in their place. Raises UsageError for a range that is the
+    wrong way round, and InputError `EVENT_UNKNOWN` for one beyond the newest event, `EVENT_COMPACTED` for one whose
+    events are gone.
     """
     if until is not None and since > until:
         raise UsageError(Code.USAGE, f"the range from {since} to {until} is empty", hint=f"--from {until} --to {since}")
     with place.store.read() as reader:
-        _check_range(reader.next_sequence - 1, since, until)
-        log = tuple(_pages(reader, NEWEST if until is None else until))
-        found = replay(log, since, is_shared=place.is_shared)
+        _check_range(reader, since, until)
+        begin = beginning_of(reader)
+        log = () if begin.fault else tuple(_pages(reader, begin.after, NEWEST if until is None else until))
+        found = replay(log, since, is_shared=place.is_shared, progress=Progress(begin.snapshot))
         if found.difference is None:
-            found.difference = _chain_difference(reader, NEWEST if until is None else until)
+            found.difference = begin.fault or _chain_difference(reader, begin, NEWEST if until is None else until)
         if until is None and found.difference is None:
             found.difference = _stored_difference(reader, found.state)
-    return _answer(found, is_stored=until is None)
+    return _answer(found, begin.after, is_stored=until is None)
 
 
-def _check_range(newest: int, since: int, until: int | None) -> None:
+def _check_range(reader: Reader, since: int, until: int | None) -> None:
+    newest = reader.next_sequence - 1
     for number in (since, until or 0):
         if number > newest:
             raise InputError(
@@ -45,9 +51,11 @@ def _check_range(newest: int, since: int, until: int | None) -> None:
                 hint="`commonhold log` shows the newest events with their numbers",
                 fields={"newest": newest},
             )
+        if is_compacted(reader, number):
+            raise was_compacted(reader, f"the event {number} cannot be replayed")
 
 
-def _answer(found: Replayed, *, is_stored: bool) -> ReplayAnswer:
+def _answer(found: Replayed, compacted: int, *, is_stored: bool) -> ReplayAnswer:
     state = found.state
     return ReplayAnswer(
         "different" if found.difference else "same",
@@ -60,11 +68,11 @@ def _answer(found: Replayed, *, is_stored: bool) -> ReplayAnswer:
         tuple(state.waiters.values()),
         tuple(state.tasks.values()),
         is_stored and found.difference is None,
+        compacted,
     )
 
 
-def _pages(reader: Reader, until: int) -> Iterator[Recorded]:
-    after = 0
+def _pages(reader: Reader, after: int, until: int) -> Iterator[Recorded]:
     while page := reader.events(after=after, limit=_PAGE):
         yield from (each for each in page if each.sequence <= until)
         after = page[-1].sequence
@@ -72,15 +80,21 @@ def _pages(reader: Reader, until: int) -> Iterator[Recorded]:
             return
 
 
-def _chain_difference(reader: TaskReader, until: int) -> Difference | None:
+def _chain_difference(reader: TaskReader, begin: Beginning, until: int) -> Difference | None:
     """Return the first event whose hash does not cover it and the event before."""
-    number = broken_at(each for each in all_links(reader) if each.sequence <= until)
+    links = (each for each in all_links(reader, begin.after) if each.sequence <= until)
+    number = broken_at(links, begin.hash)
     return None if number is None else Difference(number, BROKEN)
 
 
-def all_links(reader: TaskReader) -> Iterator[Link]:
-    """Yield all events with their hashes, page by page."""
-    after = 0
+def chain_fault(reader: TaskReader) -> Difference | None:
+    """Return the first event whose hash does not fit, or the event whose snapshot was changed; None if all is whole."""
+    begin = beginning_of(reader)
+    return begin.fault or _chain_difference(reader, begin, NEWEST)
+
+
+def all_links(reader: TaskReader, after: int = 0) -> Iterator[ChainLink]:
+    """Yield the events above a sequence with their hashes, page by page."""
     while page := reader.links(after=after, limit=_PAGE):
         yield from page
         after = page[-1].sequence

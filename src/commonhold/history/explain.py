@@ -9,6 +9,7 @@ from commonhold.history.ledger import Ledger, touches
 from commonhold.history.reasons import code_of, reasons
 from commonhold.history.wording import sentence
 from commonhold.kernel.answers import Next
+from commonhold.kernel.compacted import is_compacted, told_compacted, was_compacted
 from commonhold.kernel.entry import EntryAdded
 from commonhold.kernel.errors import Code, InputError
 from commonhold.kernel.events import (
@@ -82,13 +83,17 @@ class Explain:
             found = [each for each in ledger.events if each.sequence == number]
             if found:
                 return _account("event", str(number), found, ledger)
+        for view in self._views():
+            if is_compacted(view, number):
+                raise was_compacted(view, f"the event {number} cannot be explained")
         raise _no_event(f"the log has no event {number}")
 
     def _of_lease(self, lease_id: str) -> Account:
         with self._place.registry.read() as view:
             events = view.events(after=0, limit=MOST_EXAMINED, lease_id=lease_id)
+            gone = told_compacted(view)
         if not events:
-            raise _no_event(f"no event is about the lease {lease_id}")
+            raise _no_event(f"no event is about the lease {lease_id}{f' any more: {gone}' if gone else ''}")
         ledger = next((each for each in self._around(events[0].sequence) if each.of_lease(lease_id)), Ledger(events))
         known = {each.sequence: each for each in ledger.of_lease(lease_id)}
         steps = [known.get(each.sequence, each) for each in events if not isinstance(each.event, _SIGNS)]

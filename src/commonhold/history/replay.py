@@ -16,24 +16,19 @@ import msgspec
 
 from commonhold.history import entry_checks, lease_checks, run_checks, task_checks
 from commonhold.history.answers import Difference
-from commonhold.history.ledger import ENDS
+from commonhold.history.snapshot import REMEMBERED_SECONDS, Ended, Progress
 from commonhold.kernel.changeset import LeaseLost, LeaseRef, authorise
 from commonhold.kernel.clock import Now
 from commonhold.kernel.errors import InputError
 from commonhold.kernel.events import KIND_OF, Committed, DebtWaived, Event, Recorded, StateReset
 from commonhold.kernel.keys import Key, canonical, contains
-from commonhold.kernel.lease import Lease
 from commonhold.kernel.obligations import place_of_debt
-from commonhold.kernel.projection import State, apply
+from commonhold.kernel.projection import State
 from commonhold.kernel.task import TaskAdded
 from commonhold.kernel.texts import NOBODY
 from commonhold.tasks.definition import MOST_TASKS
 
 _TOLERANCE: Final = 1e-3
-Ended = tuple[float, Lease]
-"""A lease with the Unix time at which its end was recorded."""
-_COMMIT: Final = 60.0
-"""How many seconds the files of a commit may take to be written."""
 _MOST_AT_ONCE: Final = 1000
 """More events than one decision on leases records."""
 
@@ -53,29 +48,33 @@ class Replayed:
     difference: Difference | None = None
 
 
-def replay(log: Sequence[Recorded], since: int = 0, *, is_shared: bool = False) -> Replayed:
-    """Fold the log from its beginning, and check the events from the number `since` on, up to the first difference.
+def replay(
+    log: Sequence[Recorded], since: int = 0, *, is_shared: bool = False, progress: Progress | None = None
+) -> Replayed:
+    """Fold the log, and check the events from the number `since` on, up to the first difference.
 
-    `is_shared`: leases are in another log, so that the authorisation of commits cannot be checked here.
+    `is_shared`: leases are in another log, so that the authorisation of commits cannot be checked here. `progress` is
+    the state that the log begins with, if its first events were compacted.
     """
-    done = Replayed()
+    progress = progress or Progress()
+    done = Replayed(progress.state)
     covered, begin = 0, _begin(log, since)
-    ended: dict[str, Ended] = {}
     for index, recorded in enumerate(log):
         if gap := _gap(done.state, log, index):
             done.difference = gap
             return done
         try:
             if index >= begin and not covered:
-                covered, done.difference = _checked(done.state, _ahead(log, index), None if is_shared else ended)
+                covered, done.difference = _checked(
+                    done.state, _ahead(log, index), None if is_shared else progress.ended
+                )
             if done.difference is not None:
                 return done
             if index >= begin:
                 _count(done, recorded, is_checked=covered > 0)
                 covered = max(0, covered - 1)
-            if isinstance(recorded.event, ENDS):
-                ended[recorded.event.lease_id] = (recorded.at, done.state.leases[recorded.event.lease_id])
-            done.state = apply(done.state, recorded)
+            progress.apply(recorded)
+            done.state = progress.state
         except KeyError as fault:
             why = f"the event does not fit the state before it: {_missing(fault)}"
             done.difference = Difference(recorded.sequence, why, _json(recorded.event))
@@ -187,7 +186,11 @@ def _commit(
     live = {
         each.id: each for each in state.leases.values() if each.deadline.wall > recorded.at or each.id in event.leases
     }
-    just = {each: lease for each, (at, lease) in ended.items() if each in event.leases and at >= recorded.at - _COMMIT}
+    just = {
+        each: lease
+        for each, (at, lease) in ended.items()
+        if each in event.leases and at >= recorded.at - REMEMBERED_SECONDS
+    }
     live |= just
     named = [LeaseRef(each, live[each].fence if each in live else 0) for each in event.leases]
     lasting = lease_checks.table_of(State(leases=live), "", 0).leases

@@ -21,6 +21,7 @@ from commonhold.kernel.events import (
     LeaseReleased,
     LeaseRenewed,
     Leaving,
+    LogCompacted,
     ReleaseAsked,
     StateReset,
     ValuePut,
@@ -257,6 +258,9 @@ _WORDS: Final[Mapping[type[Event], Callable[[Any, Ledger], str]]] = {
     CommitRefused: _refused,
     CommitUndone: _undone,
     StateReset: lambda *_: "took a state that had lost events into use again, by force",
+    LogCompacted: lambda event, _: (
+        f"compacted the log: a snapshot of the state is in place of the events up to {event.last}"
+    ),
     TaskAdded: lambda event, _: (
         f"{'proposed' if event.is_proposed else 'added'} the task {event.task.id}: {quoted(event.task.title)}"
     ),

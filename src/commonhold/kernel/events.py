@@ -266,6 +266,23 @@ class StateReset:
     holder: str
 
 
+@dataclass(frozen=True, slots=True)
+class LogCompacted:
+    """The events from `first` to `last` were replaced by a snapshot of the state after them.
+
+    `hash` is the hash of the event `last`, in hexadecimal digits; empty if it had none. `digest` is the SHA-256 of the
+    snapshot, so that the chain of hashes covers it. `export` is the file to which the events were written before; empty
+    if none was named.
+    """
+
+    holder: str
+    first: int
+    last: int
+    hash: str
+    digest: str
+    export: str = ""
+
+
 Event = (
     LeaseGranted
     | LeaseDenied
@@ -287,6 +304,7 @@ Event = (
     | CommitRefused
     | CommitUndone
     | StateReset
+    | LogCompacted
     | TaskAdded
     | TaskMoved
     | RunStarted
@@ -320,6 +338,7 @@ KINDS: Final[dict[str, type[Event]]] = {
     "commit_refused": CommitRefused,
     "commit_undone": CommitUndone,
     "state_reset": StateReset,
+    "log_compacted": LogCompacted,
     "task_added": TaskAdded,
     "task_moved": TaskMoved,
     "run_started": RunStarted,

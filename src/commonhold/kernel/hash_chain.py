@@ -16,7 +16,7 @@ _NUMBERS: Final = struct.Struct(">qd")
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
+class ChainLink:
     """An event as it is stored, with its hash; None for one that a version without hashes has recorded."""
 
     sequence: int
@@ -32,12 +32,12 @@ def next_hash(before: bytes, sequence: int, at: float, kind: str, body: bytes) -
     return hashlib.sha256(b"".join((before, numbers, kind.encode(), b"\0", body))).digest()
 
 
-def broken_at(links: Iterable[Link]) -> int | None:
+def broken_at(links: Iterable[ChainLink], before: bytes | None = None) -> int | None:
     """Return the number of the first event whose hash does not fit, None if there is none.
 
-    `links` is the whole log, in order. Events before the first hash are not covered.
+    `links` are successive events up to the end of the log. `before` is the hash of the event before the first of them;
+    without one they begin the log. Events before the first hash are not covered.
     """
-    before: bytes | None = None
     for link in links:
         if link.hash is None:
             if before is not None:

@@ -89,6 +89,10 @@ class LeaseView(Protocol):
         """Return the last `limit` events, in order."""
         ...
 
+    def compaction(self) -> Recorded | None:
+        """Return the event `LogCompacted` that says up to which event a snapshot stands for the log; None without."""
+        ...
+
 
 class LeaseReader(LeaseView, Protocol):
     """A view with all that decisions need."""

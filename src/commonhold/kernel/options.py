@@ -37,7 +37,7 @@ class Options:
     `host`: the name of this machine among those that share leases. `release`: how long the regions that an agent's own
     tool edits stay leased to it, at most `idle_seconds` after its last sign of life. `offer_tasks`: whether a session
     that has done a task is offered the next one when its turn ends. `capabilities`: by pattern of session names, the
-    words for what they can do, which tasks may require.
+    words for what they can do, which tasks may require. `event_seconds`: how long events are kept; 0: for ever.
     """
 
     ttl_seconds: float = DEFAULT_TTL_SECONDS
@@ -49,3 +49,4 @@ class Options:
     idle_seconds: float = IDLE_SECONDS
     offer_tasks: bool = False
     capabilities: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    event_seconds: float = 0.0

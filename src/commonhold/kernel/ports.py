@@ -11,9 +11,9 @@ from commonhold.kernel.lease_ports import LeaseReader, LeaseTables, LeaseWriter
 if TYPE_CHECKING:
     from commonhold.kernel.clock import Now
     from commonhold.kernel.entry import EntryRecord, Landings
-    from commonhold.kernel.events import Committed, Recorded
+    from commonhold.kernel.events import Committed, LogCompacted, Recorded
     from commonhold.kernel.files import Journal, Write
-    from commonhold.kernel.hash_chain import Link
+    from commonhold.kernel.hash_chain import ChainLink
     from commonhold.kernel.managed_session import ManagedSessionRecord, SessionChoice
     from commonhold.kernel.obligations import Debt
     from commonhold.kernel.presence import Message, Presence, Proposal
@@ -61,8 +61,12 @@ class TaskReader(LeaseReader, Protocol):
         """Return all tasks that are not final, those that they need, and those with one of these ids, in order."""
         ...
 
-    def links(self, *, after: int = 0, limit: int = 1000) -> tuple[Link, ...]:
+    def links(self, *, after: int = 0, limit: int = 1000) -> tuple[ChainLink, ...]:
         """Return the events above a sequence with their hashes, in order; none from a store that keeps no hashes."""
+        ...
+
+    def snapshot(self) -> bytes:
+        """Return the snapshot in place of the oldest events, as `compact` got it; empty if all events are there."""
         ...
 
     def runs(self) -> tuple[RunRecord, ...]:
@@ -107,6 +111,10 @@ class TaskReader(LeaseReader, Protocol):
 
 class TaskWriter(TaskReader, LeaseWriter, Protocol):
     """A transaction on tasks, runs, entries of the merge queue, managed sessions, and leases."""
+
+    def compact(self, compacted: LogCompacted, snapshot: bytes, at: float) -> None:
+        """Record `compacted`, keep `snapshot` in place of an earlier one, and delete the events that it stands for."""
+        ...
 
 
 class TaskTables(LeaseTables, Protocol):
@@ -285,6 +293,10 @@ class Store(Protocol):
 
     def write_unawaited(self) -> AbstractContextManager[Writer]:
         """Begin a transaction without guaranteed durability: a loss of power may undo it after its end."""
+        ...
+
+    def shrink(self) -> int:
+        """Return unused space to the file system if it is much, while all writers wait; return its size in bytes."""
         ...
 
     def close(self) -> None:

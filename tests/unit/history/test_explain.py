@@ -130,6 +130,7 @@ def test_only_the_newest_steps_are_told(shop: Shop) -> None:
 @pytest.mark.parametrize(
     ("what", "code"),
     [
+        ("0", Code.EVENT_UNKNOWN),
         ("999", Code.EVENT_UNKNOWN),
         ("99999999999999999999999", Code.EVENT_UNKNOWN),
         ("lease-none", Code.EVENT_UNKNOWN),

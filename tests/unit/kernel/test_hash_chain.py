@@ -5,16 +5,16 @@ from typing import Any
 
 import pytest
 
-from commonhold.kernel.hash_chain import START, Link, broken_at, next_hash
+from commonhold.kernel.hash_chain import START, ChainLink, broken_at, next_hash
 
 
-def chain(count: int, start: int = 1) -> list[Link]:
-    links: list[Link] = []
+def chain(count: int, start: int = 1) -> list[ChainLink]:
+    links: list[ChainLink] = []
     before = START
     for number in range(start, start + count):
         body = f'{{"number":{number}}}'
         before = next_hash(before, number, number / 3, "value_put", body.encode())
-        links.append(Link(number, number / 3, "value_put", body, before))
+        links.append(ChainLink(number, number / 3, "value_put", body, before))
     return links
 
 
@@ -45,7 +45,7 @@ def test_an_inserted_event_is_found() -> None:
 
 
 def test_events_of_an_older_version_are_not_covered() -> None:
-    old = [Link(number, 0.0, "value_put", "{}", None) for number in (1, 2)]
+    old = [ChainLink(number, 0.0, "value_put", "{}", None) for number in (1, 2)]
     assert broken_at(old) is None
     assert broken_at(old + chain(3, start=3)) is None
     assert broken_at([*chain(3), replace(old[0], sequence=4)]) == 4

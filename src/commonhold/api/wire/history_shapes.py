@@ -48,4 +48,5 @@ def replay(found: ReplayAnswer) -> Json:
         **shapes.leases(found.leases, found.waiters),
         "tasks": {each.id: each.state.value for each in found.tasks},
         "stored_state_compared": found.is_stored,
+        "compacted": found.compacted,
     }

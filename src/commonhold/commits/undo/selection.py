@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from commonhold.commits.external.adoption import is_part_of
+from commonhold.kernel.compacted import is_compacted, told_compacted, was_compacted
 from commonhold.kernel.errors import Code, InputError
 from commonhold.kernel.events import Committed, Recorded
 from commonhold.kernel.ports import Reader
@@ -70,7 +71,7 @@ def select(reader: Reader, worktree: str, what: str, task: TaskRecord | None) ->
         if not commits and task is not None:
             commits = [each for each in recent if _is_for(task, each)]
     if not commits:
-        raise _unknown(what, is_task=task is not None)
+        raise _unknown(reader, what, is_task=task is not None)
     return _selected(reader, worktree, commits)
 
 
@@ -123,14 +124,17 @@ def _selected(reader: Reader, worktree: str, commits: Sequence[Made]) -> Selecte
     return Selected(tuple(commits), since, undone_by(since))
 
 
-def _unknown(what: str, *, is_task: bool) -> InputError:
+def _unknown(reader: Reader, what: str, *, is_task: bool) -> InputError:
+    if what.isascii() and what.isdigit() and is_compacted(reader, int(what[:20])):
+        return was_compacted(reader, f"the commit {what} cannot be undone")
     if is_task:
         why = f"no commit through Commonhold in this working tree belongs to an attempt at the task {what}"
     else:
         why = f"no commit through Commonhold in this working tree is number {what!r}, or of such a session or task"
+    gone = told_compacted(reader)
     return InputError(
         Code.COMMIT_UNKNOWN,
-        why,
+        f"{why}; {gone}" if gone else why,
         hint="`commonhold log` shows every commit with its number and its session",
         fields={"what": what},
     )

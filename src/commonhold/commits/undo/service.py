@@ -12,6 +12,7 @@ from commonhold.commits.undo.later_work import built_on, kept_beside, last_chang
 from commonhold.commits.undo.selection import TASK, Made, Selected, made_at, select, selected_by
 from commonhold.kernel.answers import CommitAnswer, Next, Obstacle, Unmerged
 from commonhold.kernel.changeset import Changeset, Edit, Op
+from commonhold.kernel.compacted import was_compacted
 from commonhold.kernel.errors import Code, UsageError
 from commonhold.kernel.files import FileState
 from commonhold.kernel.keys import canonical, file_key
@@ -177,7 +178,8 @@ class Undo:
         """Return the answer about an undo that took effect, from its event."""
         with self._store.read() as reader:
             made = made_at(reader, verdict.sequence or 0)
-            assert made is not None  # noqa: S101 - events are never deleted
+            if made is None:  # a repeated request, whose event is gone
+                raise was_compacted(reader, "the undo took effect, and its details cannot be shown again")
             selected = selected_by(reader, self._files.root, made)
             files = tuple(
                 _undone(

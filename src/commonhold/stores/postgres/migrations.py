@@ -19,6 +19,7 @@ MIGRATIONS: Final = (
     "managed_sessions.sql",
     "landings.sql",
     "answers_by_age.sql",
+    "snapshots.sql",
 )
 FIRST_SERVER: Final = 13_00_00
 ENCODING: Final = "UTF8"

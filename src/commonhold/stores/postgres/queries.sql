@@ -89,6 +89,25 @@ WHERE namespace = %(namespace)s AND lease_id = %(lease_id)s AND seq > %(after)s 
 SELECT seq, at, kind, body FROM commonhold.events
 WHERE namespace = %(namespace)s ORDER BY seq DESC LIMIT %(limit)s;
 
+-- name: compaction
+-- The event that says up to which event the snapshot stands for the log.
+SELECT e.seq, e.at, e.kind, e.body FROM commonhold.snapshots s
+JOIN commonhold.events e ON e.namespace = s.namespace AND e.seq = s.event WHERE s.namespace = %(namespace)s;
+
+-- name: snapshot
+-- The snapshot in place of the oldest events.
+SELECT body FROM commonhold.snapshots WHERE namespace = %(namespace)s;
+
+-- name: set_snapshot
+-- Keep a snapshot, in place of an earlier one.
+INSERT INTO commonhold.snapshots (namespace, seq, event, body)
+VALUES (%(namespace)s, %(last)s, %(event)s, %(body)s)
+ON CONFLICT (namespace) DO UPDATE SET seq = excluded.seq, event = excluded.event, body = excluded.body;
+
+-- name: drop_events
+-- Drop the events that a snapshot stands for.
+DELETE FROM commonhold.events WHERE namespace = %(namespace)s AND seq <= %(last)s;
+
 -- name: all_leases
 -- Every lease that has not ended in the log.
 SELECT body FROM commonhold.leases WHERE namespace = %(namespace)s ORDER BY fence;

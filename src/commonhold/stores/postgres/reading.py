@@ -7,7 +7,7 @@ from commonhold.kernel.clock import Now
 from commonhold.kernel.commands import Command
 from commonhold.kernel.entry import UNLIMITED, EntryRecord, Landings
 from commonhold.kernel.events import Recorded
-from commonhold.kernel.hash_chain import Link
+from commonhold.kernel.hash_chain import ChainLink
 from commonhold.kernel.keys import Key
 from commonhold.kernel.lease import Lease, Waiter
 from commonhold.kernel.lease_ports import StoredAnswer
@@ -170,17 +170,25 @@ class PostgresReader:
             return tuple(map(_recorded, self._rows("events_after", after=after, limit=limit)))
         return tuple(map(_recorded, self._rows("events_of_lease", lease_id=lease_id, after=after, limit=limit)))
 
-    def links(self, *, after: int = 0, limit: int = 1000) -> tuple[Link, ...]:
+    def links(self, *, after: int = 0, limit: int = 1000) -> tuple[ChainLink, ...]:
         """Events above a sequence, with their hashes."""
         rows = self._rows("links", after=after, limit=limit)
         return tuple(
-            Link(sequence, at, kind, body, bytes.fromhex(digits) if digits else None)
+            ChainLink(sequence, at, kind, body, bytes.fromhex(digits) if digits else None)
             for sequence, at, kind, body, digits in rows
         )
 
     def latest(self, limit: int) -> tuple[Recorded, ...]:
         """The newest events, in order."""
         return tuple(map(_recorded, reversed(self._rows("latest_events", limit=limit))))
+
+    def compaction(self) -> Recorded | None:
+        """The event that says up to which event a snapshot stands for the log."""
+        return next(map(_recorded, self._rows("compaction")), None)
+
+    def snapshot(self) -> bytes:
+        """The snapshot in place of the oldest events."""
+        return next((str(body).encode() for (body,) in self._rows("snapshot")), b"")
 
     def answer(self, holder: str, request_id: str) -> StoredAnswer | None:
         """The first answer to a request."""

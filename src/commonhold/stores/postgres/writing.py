@@ -6,7 +6,7 @@ from typing import Any
 
 from commonhold.kernel.clock import Now
 from commonhold.kernel.commands import Command
-from commonhold.kernel.events import Event, Recorded, StateReset
+from commonhold.kernel.events import Event, LogCompacted, Recorded, StateReset
 from commonhold.kernel.lease import Lease, Waiter
 from commonhold.kernel.lease_ports import StoredAnswer
 from commonhold.kernel.lease_table import LeaseTable
@@ -14,6 +14,7 @@ from commonhold.kernel.options import ANSWER_RETENTION_SECONDS, ANSWERS_DROPPED_
 from commonhold.stores import kept_answers
 from commonhold.stores.postgres.decision_queries import Answers, answers, questions, questions_about, together
 from commonhold.stores.postgres.link import Rows
+from commonhold.stores.postgres.literals import Value
 from commonhold.stores.postgres.names import Names
 from commonhold.stores.postgres.projection import Projection
 from commonhold.stores.postgres.reading import PostgresReader
@@ -109,6 +110,14 @@ class PostgresWriter(PostgresReader):
             self._projection.apply(Recorded(self.next_sequence, at, event))
             self._recorded += 1
             self._expected = None
+
+    def compact(self, compacted: LogCompacted, snapshot: bytes, at: float) -> None:
+        """Keep a snapshot in place of events."""
+        number = self.next_sequence
+        self.record([compacted], at)
+        kept: dict[str, Value] = {"last": compacted.last, "event": number, "body": snapshot.decode()}
+        self._transaction.tell(("set_snapshot", kept))
+        self._transaction.tell(("drop_events", {"last": compacted.last}))
 
     def remember(self, holder: str, request_id: str, answer: StoredAnswer, at: float) -> None:
         """Store the first answer to a request, and drop a few that are so old that no client asks for them."""

@@ -114,6 +114,10 @@ class RedisView:
         """The newest events, in order."""
         return tuple(reversed(tuple(islice(self._backwards(limit), limit))))
 
+    def compaction(self) -> Recorded | None:
+        """Nothing: Redis drops the oldest events by itself, and keeps no snapshot in their place."""
+        return None
+
     def _forwards(self, after: int, size: int) -> Iterator[Recorded]:
         end = f"{self._picture.sequence}-0"
         while entries := self._server.ask("XRANGE", self._keys["events"], f"({after}-0", end, "COUNT", size):

@@ -38,6 +38,7 @@ MIGRATIONS: Final[tuple[str, ...]] = tuple(
         "managed_sessions.sql",
         "landings.sql",
         "answers_by_age.sql",
+        "snapshots.sql",
     )
 )
 

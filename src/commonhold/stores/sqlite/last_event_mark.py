@@ -44,9 +44,15 @@ class Mark(NamedTuple):
         os.pwrite(descriptor, _FORM.pack(HEAD, self.sequence, self.at, self.database, gate), 0)
 
     def is_in(self, connection: apsw.Connection) -> bool:
-        """Whether the database holds the event that is marked."""
+        """Whether the database holds the event that is marked, or a snapshot in its place."""
         rows = connection.execute("SELECT at FROM events WHERE seq = ?", (self.sequence,)).fetchall()
-        return rows == [(self.at,)]
+        return rows == [(self.at,)] if rows else self._is_compacted(connection)
+
+    def _is_compacted(self, connection: apsw.Connection) -> bool:
+        """Whether a snapshot stands for the event: after a loss of power the mark may be old."""
+        has_snapshots = connection.execute("SELECT 1 FROM sqlite_schema WHERE name = 'snapshots'").fetchall()
+        found = "SELECT 1 FROM snapshots WHERE seq >= ?"
+        return bool(has_snapshots and connection.execute(found, (self.sequence,)).fetchall())
 
     def has_log_of_another(self, path: str) -> bool:
         """Whether the log beside the database at `path` was written for another file, which SQLite does not notice."""

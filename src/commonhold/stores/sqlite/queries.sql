@@ -27,6 +27,30 @@ SELECT seq, at, kind, body FROM events WHERE lease_id = ? AND seq > ? ORDER BY s
 -- The newest events, newest first.
 SELECT seq, at, kind, body FROM events ORDER BY seq DESC LIMIT ?;
 
+-- name: compaction
+-- The event that says up to which event the snapshot stands for the log.
+SELECT e.seq, e.at, e.kind, e.body FROM snapshots s JOIN events e ON e.seq = s.event;
+
+-- name: snapshot
+-- The snapshot in place of the oldest events.
+SELECT body FROM snapshots;
+
+-- name: drop_snapshot
+-- Drop the snapshot that a newer one replaces.
+DELETE FROM snapshots;
+
+-- name: add_snapshot
+-- Keep a snapshot.
+INSERT INTO snapshots (seq, event, body) VALUES (?, ?, ?);
+
+-- name: drop_events
+-- Drop the events that a snapshot stands for.
+DELETE FROM events WHERE seq <= ?;
+
+-- name: drop_commits
+-- Drop the commits of these events by path.
+DELETE FROM commits WHERE seq <= ?;
+
 -- name: all_leases
 -- Every lease that has not ended in the log.
 SELECT body FROM leases ORDER BY fence;

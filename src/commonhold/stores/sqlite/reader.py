@@ -17,7 +17,7 @@ from commonhold.kernel.events import (
     Recorded,
 )
 from commonhold.kernel.files import Journal
-from commonhold.kernel.hash_chain import Link
+from commonhold.kernel.hash_chain import ChainLink
 from commonhold.kernel.keys import Key, canonical
 from commonhold.kernel.lease import Lease, Waiter
 from commonhold.kernel.lease_ports import StoredAnswer
@@ -262,13 +262,26 @@ class SqliteReader:
             return tuple(map(_recorded, self._rows("events_after", after, limit)))
         return tuple(map(_recorded, self._rows("events_of_lease", lease_id, after, limit)))
 
-    def links(self, *, after: int = 0, limit: int = 1000) -> tuple[Link, ...]:
+    def links(self, *, after: int = 0, limit: int = 1000) -> tuple[ChainLink, ...]:
         """Events above a sequence, with their hashes."""
-        return tuple(Link(*row) for row in self._rows("links", after, limit))
+        return tuple(ChainLink(*row) for row in self._rows("links", after, limit))
 
     def latest(self, limit: int) -> tuple[Recorded, ...]:
         """The newest events, in order."""
         return tuple(map(_recorded, reversed(self._rows("latest_events", limit))))
+
+    def compaction(self) -> Recorded | None:
+        """The event that says up to which event a snapshot stands for the log."""
+        row = self._one("compaction")
+        return _recorded(row) if row else None
+
+    def snapshot(self) -> bytes:
+        """The snapshot in place of the oldest events."""
+        row = self._one("snapshot")
+        try:
+            return zlib.decompress(row[0]) if row else b""
+        except zlib.error as fault:
+            raise apsw.CorruptError(f"the snapshot cannot be unpacked: {fault}") from fault
 
     def commits_on(self, path: str, limit: int) -> tuple[tuple[Recorded, Committed], ...]:
         """The newest commits on a path, newest first."""

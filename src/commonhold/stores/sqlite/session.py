@@ -7,7 +7,7 @@ from typing import Final
 
 import apsw
 
-from commonhold.kernel.events import Event, Recorded, holder_of, lease_id_of
+from commonhold.kernel.events import Event, LogCompacted, Recorded, holder_of, lease_id_of
 from commonhold.kernel.files import Journal, Write
 from commonhold.kernel.hash_chain import START, next_hash
 from commonhold.kernel.lease_ports import StoredAnswer
@@ -55,6 +55,15 @@ class SqliteSession(SqliteReader):
                 for name, values in project(self, event, recorded, body):
                     self._run(name, *values)
             self.follow(recorded)
+
+    def compact(self, compacted: LogCompacted, snapshot: bytes, at: float) -> None:
+        """Keep a snapshot in place of events."""
+        number = self.next_sequence
+        self.record([compacted], at)
+        self._run("drop_snapshot")
+        self._run("add_snapshot", compacted.last, number, zlib.compress(snapshot, _COMPRESSION_LEVEL))
+        self._run("drop_commits", compacted.last)
+        self._run("drop_events", compacted.last)
 
     def _hash_before(self) -> bytes:
         """Return the hash of the newest event."""

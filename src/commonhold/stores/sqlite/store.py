@@ -31,6 +31,8 @@ from commonhold.workspace import daemon_files
 from commonhold.workspace.state_folder import StateFolder, replaced, unusable
 
 COMMIT: Final = "COMMIT"
+_UNUSED: Final = 8
+"""One page in so many must be unused before all are rewritten: bytes that are kept may be far larger than the log."""
 
 
 class SqliteStore:
@@ -178,6 +180,25 @@ class SqliteStore:
         with self._threads:
             self._enter_gate()
 
+    def shrink(self) -> int:
+        """Rewrite the database without its unused pages, if these are an eighth of it; return how many bytes they had.
+
+        Its log is emptied as far as no reader needs it: the file shrinks at the latest when those have ended.
+        """
+        with self.gate(), self._threads:
+            try:
+                connection = self._connection()
+                unused, pages, size = (
+                    _number_of(connection, each) for each in ("freelist_count", "page_count", "page_size")
+                )
+                if unused * _UNUSED < pages:
+                    return 0
+                connection.execute("VACUUM")
+                connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+                return (pages - _number_of(connection, "page_count")) * size
+            except apsw.Error as fault:
+                raise translate(fault, self._path) from fault
+
     def is_in_place(self) -> bool:
         """Whether the gate and the database that this process has opened are still at their places."""
         files = self._files
@@ -283,6 +304,10 @@ _stores: weakref.WeakSet[SqliteStore] = weakref.WeakSet()
 _forking: list[SqliteStore] = []
 _one_fork = threading.Lock()
 _numbers = count()
+
+
+def _number_of(connection: apsw.Connection, pragma: str) -> int:
+    return int(str(connection.pragma(pragma)))
 
 
 def _number(store: SqliteStore) -> int:

@@ -313,7 +313,7 @@ def test_changes_by_tools_are_undone_too(shop: Shop) -> None:
     assert shop.text == SOURCE
 
 
-@pytest.mark.parametrize("what", ["0", "999", "99999999999999999999999", "stranger", "task:none", ""])
+@pytest.mark.parametrize("what", ["0", "²", "999", "99999999999999999999999", "stranger", "task:none", ""])
 def test_what_means_no_commit_is_an_error(shop: Shop, what: str) -> None:
     shop.replace("one", "f", "def f(x):\n    return 1\n")
     with pytest.raises(InputError) as caught:

@@ -132,6 +132,7 @@ def test_each_scope_may_do_its_own_work() -> None:
     assert every[Scope.OBSERVER] == {name for name, each in ROUTES.items() if each.method == "GET"}
     assert {"commit", "acquire", "claim_task", "leases"} <= every[Scope.AGENT]
     assert not every[Scope.AGENT] & {"break_lease", "review", "waive", "recover", "apply_retention"}
+    assert not every[Scope.REVIEWER] & {"compact_log", "chain"}
     assert {"break_lease", "review", "waive", "leases"} <= every[Scope.REVIEWER]
     assert not every[Scope.REVIEWER] & {"commit", "acquire", "put", "recover", "apply_retention"}
 
