@@ -134,17 +134,17 @@ class Overlays:
         return True
 
     def drop_bases(self, git: Git, in_use: Collection[str], trash: Path) -> None:
-        """Move the bases that are not in use to the trash, except the newest of this start of the machine.
+        """Move bases that are neither `in_use` nor mounted to the trash; the newest stays until the machine restarts.
 
         Raises StoreError `GIT_FAILED`, OSError.
         """
         above = self.folder / "bases"
         if not above.is_dir():
             return
-        kept = {*self._by_age()[-1:], *in_use}
-        for name in (
-            git.ask("for-each-ref", f"--format=%(refname:lstrip={BASES.count('/') + 1})", BASES).decode().split()
-        ):
+        names, mounts = self._by_age(), Path("/proc/self/mounts").read_text(encoding="utf-8", errors="replace")
+        kept = {*names[-1:], *in_use, *(each for each in names if each in mounts)}
+        refs = git.ask("for-each-ref", f"--format=%(refname:lstrip={BASES.count('/') + 1})", BASES)
+        for name in refs.decode().split():
             if name not in kept:
                 git.ask("update-ref", "-d", f"{BASES}/{name}")
         unused = [each for each in above.iterdir() if each.name != self.boot]

@@ -104,7 +104,7 @@ class SessionFiles:
         with suppress(OSError, ValueError, TypeError, KeyError):
             found = json.loads((self.folder / session / _NOTE).read_text())
             submodules = tuple(Submodule(*each) for each in found["submodules"])
-            variables = tuple((name, value) for name, value in found["variables"])
+            variables = tuple((name, value) for name, value in found.get("variables", ()))
             return WorkspaceNote(
                 **{**found, "box": tuple(found["box"]), "submodules": submodules, "variables": variables}
             )

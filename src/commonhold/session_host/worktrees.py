@@ -246,9 +246,11 @@ class Worktrees:
         It may take minutes, and leaves the disk to others for half of that time by a `pause` after each folder: the
         callers have ended their other work.
         """
-        with self._files.making_worktrees():
-            notes = [self._files.note(each) for each in self._files.with_workspaces()]
-            self._overlays.drop_bases(self._git, {note.below for note in notes if note}, self._files.trash)
+        if self._overlays.folder.is_dir():
+            with self._files.making_worktrees():
+                notes = [self._files.note(each) for each in self._files.with_workspaces()]
+                if None not in notes:  # a base that an unreadable note may name is kept
+                    self._overlays.drop_bases(self._git, {note.below for note in notes if note}, self._files.trash)
         for folder, below, _ in os.walk(self._files.trash):
             # An agent may have protected a folder against its own deletion.
             for each in below:

@@ -160,7 +160,14 @@ def test_bases_that_no_workspace_stands_on_go_except_the_newest(
         project.worktrees.remove(each)
     project.worktrees.empty_trash(lambda _: None)
     assert {*bases(project)} == {notes[0].below, notes[2].below}
-    assert git(Path(notes[0].path), "status", "--porcelain") == ""
+    (project.files.of_session("s0") / "workspace.json").write_text("{")
+    project.worktrees.empty_trash(lambda _: None)
+    project.files.drop_note("s0")
+    project.worktrees.empty_trash(lambda _: None)
+    assert git(Path(notes[0].path), "status", "--porcelain") == "", "it is mounted, with or without a note"
+    subprocess.run(["umount", notes[0].path], check=True)
+    project.worktrees.empty_trash(lambda _: None)
+    assert bases(project) == [notes[2].below]
     assert not project.files.trash.exists()
 
 
