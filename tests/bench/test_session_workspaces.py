@@ -16,4 +16,4 @@ def test_both_kinds_of_workspaces_are_measured(tmp_path: Path) -> None:
     for size in ("20 files", "40 files"):
         assert figures[f"{size}: overlay made"].goal.startswith("≤ 0.1")
         assert figures[f"{size}: git worktree removed"].value > 0
-    assert figures["overlay made: the largest against the smallest"].value > 0
+    assert figures["overlay made, processor: the largest against the smallest"].value > 0
