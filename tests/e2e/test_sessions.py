@@ -209,7 +209,8 @@ def test_a_set_up_that_fails_stops_the_start_and_is_torn_down(office: Office) ->
 
 def test_a_session_that_an_agent_starts_begins_at_its_last_commit(office: Office) -> None:
     starts = f"{COMMONHOLD} session start more --with 'true {{prompt'_file}}"  # the quotes hide it from the parent
-    parent = office.start(f"echo 'x = 1' > b.py; git add b.py; git commit -qm b; {starts}; {{go}}")
+    commits = "echo $COMMONHOLD_AGENT > started.txt; git add started.txt; git commit -qm start"
+    parent = office.start(f"{commits}; {starts}; {{go}}")
     until(lambda: len(office.started_by(f"agent:{parent}")) == 1, what="the agent starts a session")
     (child,) = office.started_by(f"agent:{parent}")
     office.go()
