@@ -12,6 +12,7 @@ from commonhold.client.session import Commonhold
 from commonhold.commits.external.candidate_writers import attributed
 from commonhold.kernel.answers import RecordAnswer
 from commonhold.kernel.events import Committed
+from commonhold.kernel.texts import NOBODY
 from commonhold.shell.held_paths import Holding, holdings, is_in, parted, path_of
 from commonhold.workspace.git.process import Git
 from commonhold.workspace.survey import Change
@@ -35,7 +36,7 @@ def record_writes(
     held = holdings(run.session.leases(), run.session.worktree_id())
     after = run.surveyor.look(run.session.store_contents)
     found = run.surveyor.changes(run.before, after, run.session.store_contents)
-    changes, sequence = _unexplained(found, run.session, run.sequence)
+    changes, sequence = _unexplained(found, run)
     changes = tuple(each for each in changes if not is_after_end(run, each.path))
     readable = {change.path: change.before for change in changes if not change.is_unread}
     others = others_of(run)
@@ -60,15 +61,20 @@ def record_writes(
     return Outcome(status, taken, sorted_.nobody, unread)
 
 
-def _unexplained(changes: Sequence[Change], session: Commonhold, since: int) -> tuple[tuple[Change, ...], int]:
-    """Return the changes since the last state in the log of each file, and the newest event read."""
+def _unexplained(changes: Sequence[Change], run: Run) -> tuple[tuple[Change, ...], int]:
+    """Return the changes since the last state in the log of each file, and the newest event read.
+
+    A change that was noticed before the command's end, and so recorded without a session, is one of them: the command
+    gets its notices.
+    """
     told: dict[str, str | None] = {}
-    newest = since
-    while page := session.log(after=newest, limit=_PAGE):
+    newest = run.sequence
+    while page := run.session.log(after=newest, limit=_PAGE):
         newest = page[-1].sequence
         for recorded in page:
-            if isinstance(recorded.event, Committed) and recorded.event.worktree == session.root:
-                told |= {file.path: file.after for file in recorded.event.files}
+            if isinstance(recorded.event, Committed) and recorded.event.worktree == run.session.root:
+                is_noticed = recorded.event.holder == NOBODY
+                told |= {file.path: file.before if is_noticed else file.after for file in recorded.event.files}
     left = (replace(each, before=told[each.path]) if each.path in told else each for each in changes)
     return tuple(each for each in left if each.is_unread or each.before != each.after), newest
 

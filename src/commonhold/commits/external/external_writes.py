@@ -92,14 +92,20 @@ class ExternalWrites:
         self._notifications = uses.notifications
 
     def record_changes(self, holder: str, before: Before, intent: str) -> RecordAnswer:
-        """Record the changes of `holder` to files since their state in `before`, without those of other holders."""
+        """Record the changes of `holder` to files since their state in `before`, without those of other holders.
+
+        Its changes that were recorded without a session are not recorded again, but it gets the notices for them.
+        """
         named = {self._place.files.path_of(path): was for path, was in before.items()}
         seen = self.look(self._own(Made(holder, named, intent)))
+        recorded = {path: was for path, was in named.items() if path not in seen.made.before}
+        notices = self.noticed_before(recorded, holder, recorded) if holder != OUTSIDE else []
         if not seen.now:  # usually: then there is no need to wait for writers
-            return RecordAnswer("nothing", unknown=seen.unknown)
+            return RecordAnswer("nothing", notices=tuple(notices), unknown=seen.unknown)
         with self._place.together():
             own = self._own(seen.made)
-            return self.record(seen if own == seen.made else self.look(own))
+            answer = self.record(seen if own == seen.made else self.look(own))
+            return replace(answer, notices=(*notices, *answer.notices))
 
     def _own(self, made: Made) -> Made:
         """Return it without changes that are logged already, or that proposals of other sessions predict."""
@@ -305,14 +311,18 @@ class ExternalWrites:
             writer.overtake([one.once_told() for one in news if _is_said(one, recorded, held)], recorded.at)
         return [told_to_writer(held, commit) for held in found.values()]
 
-    def noticed_before(self, paths: Iterable[str], holder: str) -> list[str]:
-        """Return notices for `holder`, which just wrote these files, if the change was recorded without a session."""
+    def noticed_before(self, paths: Iterable[str], holder: str, before: Before | None = None) -> list[str]:
+        """Return notices for `holder`, which wrote these files, if the change was recorded without a session.
+
+        That is the newest change if it was made to the state in `before`, or, without that, in the last moments.
+        """
         with self._place.store.read() as reader:
-            newest = [each for path in paths for each in reader.commits_on(path, 1)]
+            newest = [(path, each) for path in paths for each in reader.commits_on(path, 1)]
         now, told = self._place.clock.now().wall, []
-        for recorded, commit in newest:
+        for path, (recorded, commit) in newest:
             is_it = commit.holder == OUTSIDE and commit.worktree == self._place.files.root
-            if is_it and now - recorded.at <= _MOMENT_SECONDS:
+            was = [each.before for each in commit.files if each.path == path]
+            if is_it and (now - recorded.at <= _MOMENT_SECONDS if before is None else was == [before[path]]):
                 keys = leaves_of(commit.regions)
                 found = by_holder(self._admission.held_by_others(keys, holder), holder)
                 told += [told_to_writer(held, commit) for held in found.values()]
