@@ -9,7 +9,7 @@ from enum import IntEnum
 from typing import Final
 
 from commonhold.shell.commands import ShellCommand, commands_in
-from commonhold.shell.writes import writes_what_it_names
+from commonhold.shell.writes import writes_what_it_names, written_by
 
 
 class Reach(IntEnum):
@@ -34,9 +34,9 @@ _READERS: Final = frozenset(
         *("readlink", "basename", "dirname", "which", "type", "whereis", "id", "whoami", "groups", "hostname", "uname"),
         *("date", "env", "printenv", "ps", "pgrep", "top", "free", "uptime", "sleep", "wait", "jobs", "kill", "exit"),
         *("export", "set", "unset", "shopt", "alias", "md5sum", "sha1sum", "sha256sum", "cksum", "xxd"),
-        *("od", "hexdump", "strings", "jq", "base64", "ping", "dig", "nslookup", "ss", "netstat", "lsof", "watch"),
+        *("od", "hexdump", "strings", "jq", "base64", "ping", "dig", "nslookup", "ss", "netstat", "lsof"),
         *("mypy", "pyright", "pylint", "flake8", "shellcheck", "hadolint", "yamllint", "ty"),
-        *("man", "help", "read", "return", "break", "continue", "local", "declare", "trap", "fd", "commonhold"),
+        *("man", "help", "read", "return", "break", "continue", "local", "declare", "trap", "commonhold"),
     }
 )
 _CHECKERS: Final = frozenset(
@@ -46,6 +46,8 @@ _CHECKERS: Final = frozenset(
         *("gradle", "gradlew", "mvn", "bazel"),
     }
 )
+_SEDS: Final = ("sed", "gsed")
+_RUNNERS: Final = ("npm", "pnpm", "yarn", "bun", "make", "just", "task", "cargo", "go", "deno", "rake")
 _SERVERS: Final = frozenset(
     {
         *("vite", "uvicorn", "gunicorn", "hypercorn", "nodemon", "http-server", "serve", "redis-server", "postgres"),
@@ -77,6 +79,9 @@ _CHECKING: Final = re.compile(
     r"(?:[:_-].*)?"
 )
 _FIND_WRITES: Final = re.compile(r"-(?:delete|exec\w*|ok\w*|fprint\w*|fls)")
+_FD_RUNS: Final = re.compile(r"-\w*[xX]|--exec(?:-batch)?(?:=.*)?")
+_SED_WRITES: Final = re.compile(r"(?:^|[\s;{}/|,#!\dMmIigpe$])[wW]\s+\S")
+"""A script that may write to another file: `s/a/b/w file`, `/a/w file`."""
 _WATCHING: Final = frozenset({"--watch", "--watchAll", "watch"})
 _OF_OTHERS: Final = re.compile(
     r"(?:^|[\s;&|(/`])(?:sudo|su|doas|pkexec|runuser|newgrp|ssh|scp|sftp|rsync|gh|podman|buildah|crontab|at|mount|umount|"
@@ -95,13 +100,28 @@ def reach_of(argv: Sequence[str]) -> Reach:
     return max(map(_reach, commands), default=Reach.ANYTHING)
 
 
+def only_reads(argv: Sequence[str]) -> bool:
+    """Return whether a command writes no file at all, as far as its programs and words show."""
+    return reach_of(argv) is Reach.NOTHING and all(map(_only_reads, commands_in(argv)))
+
+
+def _only_reads(command: ShellCommand) -> bool:
+    is_server = command.name in _SERVERS or command.name in _RUNNERS
+    return not (is_server or command.targets or any(written_by(command)) or _watches(command))
+
+
+def _watches(command: ShellCommand) -> bool:
+    return any(word and word.text in _WATCHING for word in command.words)
+
+
 def _reach(command: ShellCommand) -> Reach:
     if not command.name:
         return Reach.NOTHING if command.targets and not command.words else Reach.ANYTHING
     texts = [word.text if word else "" for word in command.words]
-    if _WATCHING.intersection(texts) or command.name in _SERVERS:
+    if _watches(command) or command.name in _SERVERS:
         return Reach.NOTHING
-    if None not in command.words and writes_what_it_names(command):
+    is_known = None not in command.words and not (command.name in _SEDS and any(map(_SED_WRITES.search, texts)))
+    if is_known and writes_what_it_names(command):
         return Reach.NOTHING
     return _of_program(command.name, texts)
 
@@ -137,9 +157,13 @@ def _of_find(texts: Sequence[str]) -> Reach:
     return Reach.ANYTHING if any(map(_FIND_WRITES.match, texts)) else Reach.NOTHING
 
 
+def _of_fd(texts: Sequence[str]) -> Reach:
+    return Reach.ANYTHING if any(map(_FD_RUNS.fullmatch, texts)) else Reach.NOTHING
+
+
 def _of_filter(texts: Sequence[str]) -> Reach:
     """Return the reach of `sed` and `sort`, which print unless an option makes them write."""
-    writes = any(text.startswith(("-i", "--in-place", "-o", "--output")) for text in texts)
+    writes = any(text.startswith(("-i", "--in-place", "-o", "--output")) or _SED_WRITES.search(text) for text in texts)
     return Reach.ANYTHING if writes else Reach.NOTHING
 
 
@@ -165,8 +189,9 @@ _RULES: Final[dict[str, Callable[[Sequence[str]], Reach]]] = {
     "git": _of_git,
     "ruff": _of_ruff,
     **dict.fromkeys(("find", "gfind"), _of_find),
-    **dict.fromkeys(("sed", "gsed", "sort"), _of_filter),
-    **dict.fromkeys(("npm", "pnpm", "yarn", "bun", "make", "just", "task", "cargo", "go", "deno", "rake"), _of_runner),
+    **dict.fromkeys(("fd", "fdfind"), _of_fd),
+    **dict.fromkeys((*_SEDS, "sort"), _of_filter),
+    **dict.fromkeys(_RUNNERS, _of_runner),
 }
 
 

@@ -52,6 +52,9 @@ class Call:
         """Return the text that it runs as a shell would; None if there is none, or it is unknown."""
         if self.name == "eval":
             return " ".join(self.sources[1:])
+        if self.name == "trap":
+            script, *signals = [text for text in self.sources[1:] if text != "--"] or [""]
+            return script if signals and script not in {"", "-"} else None
         if self.name in SHELLS:
             return self._script_of_shell(read)
         if self.name in _SOURCING:

@@ -44,6 +44,7 @@ _WRAPPERS: Final = {
     "bundle": _with("", "", "exec"),
     "pnpm": _with("C", "dir filter", "exec dlx"),
     "npm": _with("w", "prefix workspace", "exec x"),
+    "watch": _with("nq", "interval equexit"),
 }
 
 

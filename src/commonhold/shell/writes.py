@@ -36,13 +36,13 @@ class Target:
 
 def targets_of(argv: Sequence[str]) -> tuple[Target, ...]:
     """Return the files that a command writes, each once, in order."""
-    found = (_placed(command, word) for command in commands_in(argv) for word in _written(command))
+    found = (_placed(command, word) for command in commands_in(argv) for word in written_by(command))
     return tuple(dict.fromkeys(target for target in found if target))
 
 
 def writes_what_it_names(command: ShellCommand) -> bool:
     """Whether a command writes exactly the files that `targets_of` returns: at least one, and no others."""
-    return command.name in _NAMING and any(_written(command))
+    return command.name in _NAMING and any(written_by(command))
 
 
 def _placed(command: ShellCommand, word: Word) -> Target | None:
@@ -52,7 +52,8 @@ def _placed(command: ShellCommand, word: Word) -> Target | None:
     return Target(path, word.is_pattern, command.name in _REPLACING)
 
 
-def _written(command: ShellCommand) -> Iterator[Word]:
+def written_by(command: ShellCommand) -> Iterator[Word]:
+    """Yield the files that one command writes, relative to its folder."""
     yield from command.targets
     rule = _RULES.get(command.name)
     if rule:
@@ -146,6 +147,11 @@ def _of_dd(words: Words) -> Words:
     return [Word(word.text.removeprefix("of=")) for word in words if word.text.startswith("of=")]
 
 
+def _second(words: Words) -> Words:
+    """Return the output of a program that takes an input and an output; a number is the value of an option."""
+    return [word for word in _files(words) if not word.text.isdecimal()][1:2]
+
+
 def _of_patch(words: Words) -> Words:
     rest, values = _after_options(words, "pioBdDFrVYz")
     return [*rest[:1], *([Word(values["o"])] if "o" in values else [])]
@@ -186,6 +192,9 @@ _RULES: Final[dict[str, Callable[[Words], Words]]] = {
     "patch": _of_patch,
     "dd": _of_dd,
     "sort": _given_to("-o"),
+    "tree": _given_to("-o"),
+    "uniq": _second,
+    "xxd": _second,
     "curl": _given_to("-o", "--output"),
     "wget": _given_to("-O"),
     "black": _written_with(),

@@ -28,6 +28,8 @@ PLAIN = {
     "cp a": [],
     "mv old new": ["old", "new", "new/old"],
     "rm -rf -- -x y": ["-x", "y"],
+    "uniq -f 1 a b; xxd -r c d; tree -o e": ["b", "d", "e"],
+    "watch -n 1 rm a; trap 'rm b' EXIT": ["a", "b"],
     "touch -r ref a": ["a"],
     "mkdir -p a/b && echo > a/b/c": ["a/b", "a/b/c"],
     "cd sub && echo > a; cd .. && touch b": ["sub/a", "sub/../b"],

@@ -16,7 +16,7 @@ from commonhold.leases.answers import for_writing
 from commonhold.shell.commands import shown
 from commonhold.shell.git_calls_in_shell import goes_to
 from commonhold.shell.held_paths import Holding, barred, holdings, is_in, overlap
-from commonhold.shell.reach import Reach, needs_others_rights, reach_of
+from commonhold.shell.reach import Reach, needs_others_rights, only_reads, reach_of
 from commonhold.workspace.repository import Repository, find_repository
 from commonhold.workspace.sandbox import bubblewrap
 from commonhold.workspace.sandbox.probing import NONE, Offer
@@ -126,7 +126,7 @@ def leave_for(asked: Asked, session: Commonhold, ground: ScanScope, offer: Offer
         if got.lease is not None:
             break
     reach = reach_of(asked.command)
-    masked, kept_by = _masks(asked, held, ground, offer, reach)
+    masked, kept_by = _masks(asked, held, ground, offer)
     return Leave(masked, kept_by, reach, got.lease.id if got.lease else None, for_writing(got, keys).notices)
 
 
@@ -156,10 +156,13 @@ def _is_met(path: str, named: Named) -> bool:
 
 
 def _masks(
-    asked: Asked, held: tuple[Holding, ...], ground: ScanScope, offer: Offer, reach: Reach
+    asked: Asked, held: tuple[Holding, ...], ground: ScanScope, offer: Offer
 ) -> tuple[tuple[Holding, ...], Offer]:
-    """Return the held files to make read-only, and the means; none for a command that cannot reach them."""
-    can_meet = reach is not Reach.NOTHING or any(named.is_within for named in ground.concern)
+    """Return the held files to make read-only, and the means; none for a command that only reads.
+
+    One that plainly writes other files is kept from these, too: its words may have been misread.
+    """
+    can_meet = not only_reads(asked.command) or any(named.is_within for named in ground.concern)
     is_unfit = (offer.has_own_users and needs_others_rights(asked.command)) or (offer.program and asked.is_kept)
     if not offer.is_enforced or not can_meet or is_unfit:
         return (), NONE

@@ -263,10 +263,11 @@ def test_what_others_hold_and_is_there_is_masked(home: House, offer: Offer) -> N
     assert (answer["masked"], answer["kept"], answer["prefix"]) == ([str(home.root / "b.py")], [], [])
 
 
-def test_a_command_that_can_come_upon_none_of_it_is_kept_from_nothing(home: House) -> None:
-    for line in ("grep -r x .", "sed -i s/1/2/ a.py", "echo x > new.txt"):
+def test_a_command_that_only_reads_is_kept_from_nothing_and_any_other_from_all_that_others_hold(home: House) -> None:
+    for line in ("grep -r x .", "cat a.py | wc -l", "git log"):
         assert answered(home, MOUNTS, line)["masked"] == []
-    assert answered(home, MOUNTS, "ruff format .")["masked"] == [str(home.root / "b.py")]
+    for line in ("ruff format .", "sed -i s/1/2/ a.py", "echo x > new.txt", "cp a.py new.py", "npm run dev"):
+        assert answered(home, MOUNTS, line)["masked"] == [str(home.root / "b.py")]
 
 
 def test_a_program_that_needs_rights_of_others_gets_no_users_of_its_own(home: House) -> None:
@@ -310,6 +311,28 @@ def test_a_launcher_that_could_not_mount_says_so_and_is_not_told_of_what_kept_it
     report = str(shells_.end({"ticket": free, "status": 2, "free": 1})["report"])
     assert "it could not write" not in report
     assert 'codex:two holds file:b.py#@header for "its work", and gets a notice that you overwrote it' in report
+
+
+def test_a_command_is_told_whose_file_it_wrote_also_if_the_write_was_noticed_before_its_end(home: House) -> None:
+    """The watcher takes a file that was to be read-only for one that the command cannot write."""
+    home.write("b.py", "b = 1\n")
+    with home.service(None) as service:
+        service.record_external_changes(["b.py"])
+    with home.service(TWO) as service:
+        service.read("b.py")
+        service.acquire("b.py", task="its work")
+    shells_ = Shells(home.session, offer=lambda: MOUNTS)
+    told = {"holder": ONE, "cwd": str(home.root), "command": ["make"]}
+    ticket = str(shells_.begin(told)["ticket"])
+    home.write("b.py", "b = 2\n")
+    assert not shells_.may_write(str(home.root), "b.py")
+    with home.service(None) as service:
+        assert service.record_external_changes(["b.py"]).outcome == "recorded"
+    report = str(shells_.end({"ticket": ticket, "status": 0, "free": 1})["report"])
+    assert "codex:two holds file:b.py" in report
+    assert "gets a notice that you overwrote it" in report
+    with home.service(None) as service:
+        assert [each.holder for each in commits(service)] == ["outside"], "it is recorded once"
 
 
 def test_a_tree_that_was_looked_at_ahead_is_not_read_for_the_first_command(
