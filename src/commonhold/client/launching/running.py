@@ -1,6 +1,7 @@
 """Run a command in a child process in which other holders' files are read-only, transparently otherwise."""
 
 import _signal  # type: ignore[import-not-found]  # the module behind `signal`, without its enumerations
+import errno
 import os
 import sys
 
@@ -8,11 +9,19 @@ from .signals import Signals, end_with_parent
 from .speaking import Object, Unserved, say
 
 NOT_RUN, NOT_FOUND, BY_SIGNAL = 126, 127, 128
+# This process may not mount: its commands are watched instead.
+_MAY_NOT = (errno.EPERM, errno.EACCES, errno.ENOSYS, errno.ENOSPC)
+# A held file may be replaced by its holder just as it is mounted over.
+_ATTEMPTS = 3
 PROGRAMS, MASKED = "COMMONHOLD_PROGRAMS", "COMMONHOLD_MASKED"
 UNBOUND: Object = {"ticket": "", "env": {}, "masked": [], "kept": [], "prefix": []}
 """The answer for a command that is not restricted."""
 # The interpreter ignores these signals; the command that it starts must not.
 _RESET = (_signal.SIGPIPE, _signal.SIGXFSZ)
+
+
+class _Unprotected(Exception):  # noqa: N818 - it is answered in this module
+    """The files that others hold could not be made read-only, for a reason that may pass."""
 
 
 class Allowance:
@@ -45,6 +54,10 @@ def run(command: list[str], allowance: Allowance) -> int:
     signals = Signals()
     try:
         child = _started(command, allowance, signals)
+    except _Unprotected as fault:
+        why = f"the files that others hold could not be made read-only for it ({fault})"
+        say(f"the command was not run: {why}. Next: run it again")
+        return NOT_RUN
     except OSError as fault:
         why = f"no process can be made for it ({fault.strerror})"
         say(f"the command was not run: {why}. Next: end some that run here, then run it again")
@@ -57,17 +70,26 @@ def run(command: list[str], allowance: Allowance) -> int:
 
 
 def _started(command: list[str], allowance: Allowance, signals: Signals) -> int:
-    """Start the process of the command. If nothing can be mounted, it is not restricted: then `masked` is empty."""
-    if allowance.masked:
+    """Start the process of the command. If this user may not mount, it is not restricted: then `masked` is empty.
+
+    Raises _Unprotected if mounting fails for another reason: no command runs beside the files of others unseen.
+    """
+    number = 0
+    for _ in range(_ATTEMPTS if allowance.masked else 0):
         told, tell = os.pipe()
         child = _forked(command, allowance, signals, tell)
         os.close(tell)  # the child's closes as it becomes the command
-        has_failed = bool(os.read(told, 1))
+        failed = os.read(told, 1)
         os.close(told)
-        if not has_failed:
+        if not failed:
             return child
         os.waitpid(child, 0)
-        allowance.masked = []
+        number = failed[0]
+        if number in _MAY_NOT:
+            break
+    if allowance.masked and number not in _MAY_NOT:
+        raise _Unprotected(os.strerror(number))
+    allowance.masked = []
     return _forked(command, allowance, signals, -1)
 
 
@@ -103,8 +125,8 @@ def _bind(allowance: Allowance, tell: int) -> None:
             sys.path.append(os.path.join(__file__.rsplit("/client/", 1)[0], "workspace"))
         try:
             __import__(f"{package}sandbox.mounts", fromlist=["mask"]).mask(allowance.masked, allowance.kept)
-        except OSError:
-            os.write(tell, b"x")
+        except OSError as fault:
+            os.write(tell, bytes([min(fault.errno or errno.EIO, 255)]))
             os._exit(NOT_RUN)
     end_with_parent(_signal.SIGKILL)
 

@@ -44,9 +44,20 @@ _FOUND: Final = {
 }
 
 
-@cache
+class _UntriedError(Exception):
+    """A trial did not end in time, or could not begin: the machine is busy, so another one may succeed."""
+
+
 def offered() -> Offer:
-    """The best that works here."""
+    """Return the best that works here. It is found once, unless the machine is too busy: then NONE, for this time."""
+    try:
+        return _found_once()
+    except _UntriedError:
+        return NONE
+
+
+@cache
+def _found_once() -> Offer:
     if sys.platform != "linux":
         return NONE
     if found := _FOUND.get(_said(sys.executable, "-I", "-S", "-c", _TRY)):
@@ -62,6 +73,6 @@ def _said(*command: str) -> str:
         done = subprocess.run(
             command, capture_output=True, text=True, timeout=_PATIENCE_SECONDS, check=False, cwd=os.sep
         )
-    except (OSError, subprocess.TimeoutExpired):
-        return ""
+    except (OSError, subprocess.TimeoutExpired) as fault:
+        raise _UntriedError from fault
     return done.stdout.strip() if done.returncode == 0 else ""
