@@ -27,6 +27,7 @@ _CORRELATION = posix.urandom(6).hex()
 """The correlation id of this hook, made as in `machine/correlation.py`, which takes longer to load."""
 BLOCKED = 2
 FAILED = 1
+_BY_USER = "ask your user to run `commonhold doctor` here"
 
 Said = tuple[int, bytes, bytes]
 """The result of a hook: exit status, standard output, standard error."""
@@ -205,7 +206,8 @@ def _ask_anew(agent: str, address: str, payload: bytes, policy: str, process: st
             return without_answer(agent, payload, policy, _unstarted(_last_line(done.stderr)))
         return parted(form, body)
     except subprocess.TimeoutExpired:
-        return without_answer(agent, payload, policy, "its daemon could not be started in time")
+        why = "its daemon did not start in time, as happens on a very busy machine"
+        return without_answer(agent, payload, policy, why, f"try again in a moment; if it stays so, {_BY_USER}")
     except (OSError, ValueError) as fault:
         return without_answer(agent, payload, policy, _unstarted(str(fault)))
 
@@ -228,15 +230,15 @@ def _place_of(address: str) -> list[str]:
     return []
 
 
-def without_answer(agent: str, payload: bytes, policy: str, why: str) -> Said:
-    """Return the answer of a hook that could not ask the daemon: as the policy wants it."""
+def without_answer(agent: str, payload: bytes, policy: str, why: str, step: str = _BY_USER) -> Said:
+    """Return the answer of a hook that could not ask the daemon, as the policy wants it; `step` is the next one."""
     message = f"Commonhold could not be asked: {why}."
     if policy == "allow":
         told = f"{message} This goes on without it, since when_down = allow."
         return (0, _notice(told), b"") if agent in ("claude", "codex", "gemini", "vscode") else (0, b"", told.encode())
     if not _is_about_to_act(payload):
         return FAILED, b"", message.encode()
-    next_step = " Nothing is written meanwhile. Next: ask your user to run `commonhold doctor` here."
+    next_step = f" Nothing is written meanwhile. Next: {step}."
     denial = {"permissionDecision": "deny", "permissionDecisionReason": message + next_step}
     if agent == "copilot" and b'"toolName"' in payload:  # for an exit status it shows its model no more than the number
         return 0, _json(**denial), b""

@@ -3,6 +3,7 @@
 import json
 import os
 import socket
+import subprocess
 import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -178,3 +179,15 @@ def test_where_no_daemon_was_none_is_waited_for(monkeypatch: pytest.MonkeyPatch)
     with pytest.raises(hook_client.Unanswered):
         hook_client._ask_who_is_there("/hooks/claude", "", b"", "", time.monotonic() + 60)
     assert asked == ["/hooks/claude"]
+
+
+def test_a_daemon_that_a_busy_machine_starts_too_late_is_no_reason_to_call_the_user(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def run(*_: object, **__: object) -> None:
+        raise subprocess.TimeoutExpired("commonhold", 1)
+
+    monkeypatch.setattr(subprocess, "run", run)
+    status, _, told = hook_client._ask_anew("codex", "/x/.git/commonhold/http.sock", b"{}", "block", "", 1.0)
+    assert status == hook_client.BLOCKED
+    assert b"Next: try again in a moment; if it stays so, ask your user to run `commonhold doctor` here." in told
