@@ -1,4 +1,4 @@
-"""`commonhold task`: the tasks of a repository, and who does which."""
+"""`commonhold task`: the tasks of a repository, and their states."""
 
 import time
 from typing import Final

@@ -131,7 +131,7 @@ def details(found: TaskAnswer) -> Iterator[str]:
 
 
 def _traces(found: TaskAnswer, view: TaskView) -> Iterator[str]:
-    """Yield the attempts that have ended, and what they left."""
+    """Yield the attempts that have ended, with their partial work."""
     for each in view.record.attempts:
         if each.ended_at is not None:
             end = each.end.value if each.end else ""

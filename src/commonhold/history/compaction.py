@@ -66,7 +66,7 @@ class Wanted:
     """A request to compact: by whom, before which Unix time (None: by the settings), up to which event (None: any).
 
     `export` names the file to which the events were written before. `is_shared`: the log of the store that machines
-    share. `is_dry`: only to learn what would be done.
+    share. `is_dry`: only return the summary, and change nothing.
     """
 
     by: str

@@ -1,4 +1,4 @@
-"""Directives: lines that change what the code of a file means, such as `"use strict"` or `set -e`.
+"""Directives: lines that change the meaning of the code of a file, such as `"use strict"` or `set -e`.
 
 If one side writes or removes one, new code of the other, which its author tried without it, may act differently.
 """
@@ -25,7 +25,7 @@ _DIRECTIVES: Final = {
     "shell": rb"(?:set\s+[-+]\w|shopt\s|IFS=)",
 }
 _LIKE: Final = {"cpp": "c", "tsx": "javascript", "typescript": "javascript"}
-_ALLOWING: Final = re.compile(rb".*(?:@ts-nocheck|import annotations)\b")  # what is accepted without it is so with it
+_ALLOWING: Final = re.compile(rb".*(?:@ts-nocheck|import annotations)\b")  # the rest stays as accepted as before
 _BETWEEN_COMMENTS: Final = (b"*", b"/*")
 
 
