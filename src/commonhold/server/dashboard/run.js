@@ -72,30 +72,34 @@ function at(moment, spans, marks, isNow) {
   ].flat(2);
 }
 
+function fitting(pen, text, room) {
+  if (pen.measureText(text).width <= room) return text;
+  let length = text.length;
+  while (length && pen.measureText(`${text.slice(0, length)}…`).width > room) length -= 1;
+  return `${text.slice(0, length)}…`;
+}
+
 function paint(canvas, { spans, marks, lanes, from, until, moment }) {
   const wide = canvas.clientWidth || 900, high = lanes.length * LANE + AXIS;
-  const names = wide < 500 ? 76 : NAMES;
   const dots = devicePixelRatio || 1;
   canvas.style.height = `${high}px`;
   canvas.width = wide * dots;
   canvas.height = high * dots;
   const pen = canvas.getContext("2d"), style = getComputedStyle(document.documentElement), colour = (name) => style.getPropertyValue(name).trim();
   pen.scale(dots, dots);
-  const x = (time) => names + ((wide - names - 8) * (time - from)) / (until - from || 1);
+  const x = (time) => NAMES + ((wide - NAMES - 8) * (time - from)) / (until - from || 1);
   const isDark = colour("--tint") === "22%";
   pen.font = "12px system-ui, sans-serif";
   pen.textBaseline = "middle";
   const lane = new Map(lanes.map((name, index) => [name, index * LANE]));
   for (const [name, top] of lane) {
     pen.fillStyle = colour("--line");
-    pen.fillRect(names, top + LANE - 1, wide - names, 1);
+    pen.fillRect(NAMES, top + LANE - 1, wide - NAMES, 1);
     pen.fillStyle = colour("--ink");
-    pen.save(); pen.beginPath(); pen.rect(0, top, names - 8, LANE); pen.clip();
-    pen.fillText(short(name), 8, top + LANE / 2);
-    pen.restore();
+    pen.fillText(fitting(pen, short(name), NAMES - 16), 8, top + LANE / 2);
   }
   for (const span of spans) {
-    const begin = Math.max(names, x(span.began_at)), end = x(span.ended_at ?? until);
+    const begin = Math.max(NAMES, x(span.began_at)), end = x(span.ended_at ?? until);
     pen.globalAlpha = span.kind === "wait" ? 0.3 : span.kind === "write" ? 0.95 : 0.75;
     pen.fillStyle = `hsl(${hue(span.holder)} 50% ${isDark ? 62 : 48}%)`;
     pen.fillRect(begin, lane.get(span.holder) + 5, Math.max(1.5, end - begin), LANE - 11);
@@ -111,7 +115,7 @@ function paint(canvas, { spans, marks, lanes, from, until, moment }) {
   const ticks = wide < 500 ? 2 : 5;
   for (let index = 0; index <= ticks; index++) {
     pen.textAlign = index === 0 ? "left" : index === ticks ? "right" : "center";
-    pen.fillText(clock(from + ((until - from) * index) / ticks), names + ((wide - names - 8) * index) / ticks, high - AXIS / 2);
+    pen.fillText(clock(from + ((until - from) * index) / ticks), NAMES + ((wide - NAMES - 8) * index) / ticks, high - AXIS / 2);
   }
   pen.textAlign = "left";
   if (moment !== null) { pen.fillStyle = colour("--accent"); pen.fillRect(x(moment) - 1, 0, 2, high - AXIS + 4); }
@@ -123,8 +127,8 @@ function hover(canvas, given) {
   canvas.addEventListener("pointerleave", hide);
   canvas.addEventListener("pointermove", (event) => {
     const { spans, marks, lanes, from, until } = given();
-    const names = canvas.clientWidth < 500 ? 76 : NAMES, place = canvas.getBoundingClientRect();
-    const time = from + ((event.clientX - place.left - names) * (until - from)) / (canvas.clientWidth - names - 8);
+    const place = canvas.getBoundingClientRect();
+    const time = from + ((event.clientX - place.left - NAMES) * (until - from)) / (canvas.clientWidth - NAMES - 8);
     const slack = ((until - from) * 5) / canvas.clientWidth;
     const holder = lanes[Math.floor((event.clientY - place.top) / LANE)];
     const mark = marks.find((each) => each.holder === holder && Math.abs(each.at - time) < slack);
