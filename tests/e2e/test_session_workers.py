@@ -77,7 +77,7 @@ def test_another_worker_goes_on_when_one_is_killed(firm: Firm) -> None:
     assert b"+done" in process("session", "diff", session, cwd=firm.root).stdout
 
 
-def test_a_session_whose_remote_cannot_be_reached_keeps_its_work_and_says_where(firm: Firm) -> None:
+def test_a_session_whose_base_cannot_be_fetched_fails_with_the_reason(firm: Firm) -> None:
     with firm.worker("there") as worker:
         worker.until_said("worker of")
         git(worker.root, "remote", "set-url", "origin", str(firm.folder / "gone.git"))

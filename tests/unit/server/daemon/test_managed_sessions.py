@@ -63,3 +63,20 @@ def test_a_look_without_work_asks_the_store_once(git: Git, tmp_path: Path, monke
     assert asked == ["read"]
     assert engine.has_work
     service.close()
+
+
+def test_a_wake_brings_the_next_look_forward_but_not_beside_the_last(git: Git, tmp_path: Path) -> None:
+    git("init")
+    (tmp_path / "commonhold.toml").write_text('store = "postgresql://host/base"', encoding="utf-8")
+    looks: list[float] = []
+
+    def service() -> Service:
+        looks.append(now)
+        raise StoreError(Code.STORE_UNREACHABLE, "the server is away", hint="start it")
+
+    engine = SessionEngine(find_repository(str(tmp_path)), service)
+    for now, is_woken in ((10.0, False), (12.0, False), (12.0, True), (12.1, True), (12.3, False), (17.2, False)):
+        if is_woken:
+            engine.wake()
+        engine.look(now, 1)
+    assert looks == [10.0, 12.0, 12.3]
