@@ -154,7 +154,7 @@ def _assigned_function(node: Node, profile: Profile) -> Iterator[Fact]:
 
 
 def _bounds(node: Node, profile: Profile) -> Iterator[Fact]:
-    """Yield what a union of types allows: to its name, and to the functions whose heads name it."""
+    """Yield the variants of a union of types: to its name, and to the functions whose heads name it."""
     of, name = node.child_by_field_name("type") or node.child_by_field_name("value"), node.child_by_field_name("name")
     if of is None or name is None or b"|" not in (of.text or b"") or of.type not in {"interface_type", "union_type"}:
         return
@@ -167,7 +167,7 @@ def _bounds(node: Node, profile: Profile) -> Iterator[Fact]:
         elif named.search((each.text or b"").partition(b"{")[0]):
             functions.append(_declared_name(each))
     for variant in (of.text or b"").removeprefix(b"interface").strip(b" {}\n\t").split(b"|"):
-        yield from ((each, "narrowed what may be given to", variant.strip()) for each in functions if each)
+        yield from ((each, "narrowed the type of values for", variant.strip()) for each in functions if each)
 
 
 def _root(node: Node) -> Node:
