@@ -364,7 +364,7 @@ def _derived(attribute: Node, after: Node) -> Iterator[bytes]:
 def _member(node: Node, scope: Key, given: _Given) -> None:
     names = [name for name in _names(node) if name]
     if not given.profile.has_overloads:
-        names = [name.partition(b"(")[0] for name in names]
+        names = [bare for name in names if (bare := name.partition(b"(")[0])]
     serialised = _SERIALISED.findall(node.text or b"") if node.type in _SERIALISED_FIELDS else []
     tag = node.child_by_field_name("tag")
     tags = [(each[0].decode(), each[1]) for each in _TAG.findall(tag.text or b"")] if tag is not None else []
