@@ -102,6 +102,9 @@ def outcome(running: subprocess.Popen[bytes], seconds: float = SECONDS) -> Outco
     finally:
         if running.poll() is None:
             os.killpg(running.pid, 9)
+            running.wait()  # else a later test is blamed for it
+            for stream in filter(None, (running.stdout, running.stderr)):
+                stream.close()
     return Outcome(running.returncode, output.decode(errors="replace"), complaint.decode(errors="replace"))
 
 
