@@ -114,6 +114,8 @@ class Settings:
     begun; `workspaces`: the folder of their workspaces, which a user chooses (COMMONHOLD_WORKSPACES), no repository
     does; `overlays`: whether they are overlay mounts. `broker`: the URL of the Redis or RabbitMQ by which workers are
     woken; a user chooses it (COMMONHOLD_BROKER), no repository does.
+    `session_image`: the image of the containers of sessions with the sandbox docker (empty: an empty one, in which the
+    programs of this machine are seen).
     """
 
     ttl_seconds: float = DEFAULT_TTL_SECONDS
@@ -146,6 +148,7 @@ class Settings:
     workspaces: str = ""
     overlays: str = OverlayUse.AUTO.value
     broker: str = ""
+    session_image: str = ""
 
     def options(self, host: str = "") -> Options:
         """Return the part that the use cases need, on the machine named `host`."""
@@ -210,7 +213,7 @@ def _from_environment() -> dict[str, object]:
     """Return the settings in variables, named COMMONHOLD_STORE, COMMONHOLD_DAEMON and so on."""
     chosen: dict[str, object] = {}
     names = ("store", "namespace", "durability", "types", "tests", "log", "workspaces", "overlays", "broker")
-    for name in names:
+    for name in (*names, "session_image"):
         if text := os.environ.get(f"COMMONHOLD_{name.upper()}"):
             chosen[name] = text
     if word := os.environ.get("COMMONHOLD_DAEMON"):
@@ -406,6 +409,7 @@ _CHECKS: Final[dict[str, Callable[[Path, str, object], object]]] = {
     "workspaces": _check_text,
     "overlays": partial(_check_word, words=OverlayUse),
     "broker": _check_broker,
+    "session_image": _check_text,
     "capabilities": _check_capabilities,
     "log": partial(_check_word, words=LogLevel),
 }

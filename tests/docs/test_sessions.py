@@ -6,9 +6,10 @@ from tests.docs.session_states import PAGE, renewed
 
 from commonhold.agents.headless import HEADLESS
 from commonhold.kernel.managed_session import EndCause
+from commonhold.session_host.commands import GRACE_SECONDS
 from commonhold.session_host.ports import FIRST_PORT, PORTS
 from commonhold.session_host.submodules import REFS
-from commonhold.session_host.turn import GRACE_SECONDS, MOST_LOG_BYTES, environment_of
+from commonhold.session_host.turn import MOST_LOG_BYTES, environment_of
 from commonhold.session_host.worktrees import INCLUDE, branch_of
 
 TEXT = PAGE.read_text(encoding="utf-8")

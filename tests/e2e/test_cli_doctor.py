@@ -30,6 +30,7 @@ CHECKS = {
         "sandbox",
         "user namespaces",
         "overlayfs",
+        "docker",
     ),
     *(
         "git",

@@ -1,7 +1,8 @@
 """Fixtures that give a test the servers it asks for; none is started before.
 
-PostgreSQL is one for all workers of a run, and each test has its own database. Redis and the pooler start in no time:
-each worker has its own, and Redis is emptied for each test. A test that stops or kills a server asks for a private one.
+PostgreSQL and Docker are one for all workers of a run, and each test has its own database. Redis and the pooler start
+in no time: each worker has its own, and Redis is emptied for each test. A test that stops or kills a server asks for a
+private one.
 """
 
 import os
@@ -12,10 +13,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 import pytest
-from tests.services.programs import MissingProgramError, find_or_install
+from tests.services.programs import MissingProgramError, find_or_install, in_ci
 
 # Each driver takes a third of a second to import: only tests that need a server pay for it.
 if TYPE_CHECKING:
+    from tests.services.docker_engine import DockerEngine
     from tests.services.pooler import Pooler
     from tests.services.postgres_server import Database, PostgresAddress, PostgresServer
     from tests.services.redis_server import RedisServer
@@ -104,6 +106,39 @@ def private_postgres(test_run: Run) -> Iterator["PostgresServer"]:
     server.start()
     yield server
     server.discard()
+
+
+@pytest.fixture(scope="session")
+def docker_host(test_run: Run) -> str:
+    """The value of DOCKER_HOST for an engine that all workers share: not to be stopped.
+
+    Only root may start one; other users get that of the machine.
+    """
+    require("docker")
+    from tests.services.docker_engine import answers  # noqa: PLC0415  # see above
+
+    if os.geteuid() == 0:
+        require("dockerd")
+        from tests.services.shared import shared_docker  # noqa: PLC0415  # see above
+
+        return shared_docker(test_run.shared, test_run.controller)
+    if not answers(""):
+        (pytest.fail if in_ci() else pytest.skip)("no Docker engine runs here, and only root may start one")
+    return os.environ.get("DOCKER_HOST", "")
+
+
+@pytest.fixture
+def private_docker(test_run: Run) -> Iterator["DockerEngine"]:
+    """A Docker engine that the test may stop, kill and restart."""
+    if os.geteuid() != 0:
+        pytest.skip("only root may start a Docker engine")
+    require("docker", "dockerd")
+    from tests.services.docker_engine import DockerEngine  # noqa: PLC0415  # see above
+
+    engine = DockerEngine.private(test_run.kept_for)
+    engine.start()
+    yield engine
+    engine.discard()
 
 
 @pytest.fixture(scope="session")

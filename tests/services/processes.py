@@ -91,18 +91,20 @@ class Process:
     """A server's process, and the keeper that ends it when any of those it is kept for ends.
 
     One that `is_shared` with other processes is ended by nobody else, since it may have to live longer than this one.
+    One that `has_our_rights` runs as this user, even if that is root.
     """
 
     folder: Path
     end_signal: int
     kept_for: tuple[int, ...]
     is_shared: bool = False
+    has_our_rights: bool = False
     pid: int = 0
     _keeper: subprocess.Popen[str] | None = None
 
     def start(self, command: list[str], is_ready: Callable[[], bool]) -> None:
         """Start the server and wait until it is ready."""
-        who = account()
+        who = None if self.has_our_rights else account()
         order = Order(
             command=command,
             user=who.name if who else None,

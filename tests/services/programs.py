@@ -33,6 +33,8 @@ PROGRAMS: Final = {
         Program("redis-server", ("redis-server",), "redis"),
         Program("spin", ("spin",), "spin"),
         Program("gcc", ("gcc", "libc6-dev"), "gcc"),
+        Program("dockerd", ("docker.io",), "docker", ("/usr/sbin",)),
+        Program("docker", ("docker.io",), "docker"),
         Program("ps", ("procps",), "procps"),
         Program("bwrap", ("bubblewrap",), "bubblewrap"),
         *(Program(name, (name,), name) for name in ("ed", "patch", "perl", "vim")),

@@ -78,7 +78,7 @@ class _Options(TypedDict):
     type=click.Choice([each.value for each in Sandbox]),
     default="none",
     show_default=True,
-    help="bubblewrap: all but the workspace is read-only, the home folder hidden.",
+    help="bubblewrap, docker: it writes to the workspace only, and the home folder is hidden.",
 )
 @click.option("--network", is_flag=True, help="Let it use the network in the sandbox.")
 @click.option(

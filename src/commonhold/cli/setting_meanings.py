@@ -53,6 +53,8 @@ MEANINGS: Final = {
     "broker": "The Redis or RabbitMQ that wakes workers when a session is started, such as `redis://HOST` or "
     "`amqp://USER:PASSWORD@HOST`; empty: they look every five seconds. A user chooses it, by `COMMONHOLD_BROKER`; no "
     "repository does.",
+    "session_image": "The image of the containers of sessions with `--sandbox docker`, which is never pulled; empty: "
+    "an empty one, in which the programs of this machine are seen.",
     "capabilities": "A table of the words for what sessions can do, by pattern of their names, as "
     '`"claude:*" = ["review"]`. A task that requires such words is given only to sessions that have all of them.',
     "log": "The least severe records in the daemon's log: `debug`, `info`, `warning` or `error`. The daemon reads it "

@@ -15,6 +15,7 @@ from commonhold.code.regions.discover import discover
 from commonhold.diagnostics.finding import Finding, fail, ok, warn
 from commonhold.kernel.errors import CommonholdError
 from commonhold.machine.boot_clock import BOOT_ID, CLOCK
+from commonhold.session_host.docker import engine_options
 from commonhold.stores.sqlite.connect import FIRST_SAFE_SQLITE, sqlite_version
 from commonhold.workspace.sandbox.probing import offered
 
@@ -34,6 +35,7 @@ def machine() -> Iterator[Finding]:
     yield _sandbox()
     yield _namespaces()
     yield _overlay()
+    yield _docker()
 
 
 def _sqlite() -> Finding:
@@ -93,6 +95,14 @@ def _overlay() -> Finding:
     if "overlay" in known:
         return ok("overlayfs", "available")
     return ok("overlayfs", "not available; nothing depends on it yet")
+
+
+def _docker() -> Finding:
+    try:
+        engine_options()
+    except CommonholdError as fault:
+        return ok("docker", f"not usable, for sessions with --sandbox docker: {fault.fields['why']}", usable=False)
+    return ok("docker", "its engine answers, for sessions with --sandbox docker", usable=True)
 
 
 def _number(path: Path, default: int) -> int:

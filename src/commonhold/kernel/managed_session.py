@@ -79,7 +79,8 @@ class EndCause(StrEnum):
 
     EXITED: the agent ended by itself, with `status`. KILLED: a signal that Commonhold did not send ended it; `status`
     is minus its number. SILENT: it printed nothing for too long; LOG_FULL: it printed too much. OUT_OF_MEMORY: the
-    kernel killed a process of it at its limit. LOST: its supervisor died.
+    kernel killed a process of it at its limit. ENGINE_LOST: the engine of its sandbox did not answer, or ended it.
+    LOST: its supervisor died.
     """
 
     EXITED = "exited"
@@ -91,6 +92,7 @@ class EndCause(StrEnum):
     SILENT = "silent"
     LOG_FULL = "log_full"
     OUT_OF_MEMORY = "out_of_memory"
+    ENGINE_LOST = "engine_lost"
     LOST = "lost"
     ASKED = "asked"
 
@@ -107,6 +109,7 @@ class Sandbox(StrEnum):
 
     NONE = "none"
     BUBBLEWRAP = "bubblewrap"
+    DOCKER = "docker"
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,6 +54,15 @@ def with_variable(name: str, prefix: str) -> tuple[int, ...]:
     return tuple(found)
 
 
+def kill_with_variable(name: str, prefix: str) -> None:
+    """Kill those processes, and the ones that they start meanwhile, for at most five seconds."""
+    until = time.monotonic() + _KILL_SECONDS
+    while (found := with_variable(name, prefix)) and time.monotonic() < until:
+        for pid in found:
+            end_process(pid, signal.SIGKILL)
+        time.sleep(_PAUSE_SECONDS)
+
+
 def end_descendants(grace_seconds: float, child: int, spared: Collection[int] = ()) -> None:
     """End all processes below this one: SIGTERM, and SIGKILL after the grace.
 

@@ -4,6 +4,7 @@ import os
 import signal
 import sys
 from contextlib import nullcontext
+from functools import partial
 from typing import Final
 
 from commonhold.client.opening import open_beside_daemon
@@ -12,7 +13,7 @@ from commonhold.kernel.managed_session import SessionState
 from commonhold.machine.log_output import log_to_standard_error
 from commonhold.machine.logs import Log
 from commonhold.machine.process_groups import environment_without_git
-from commonhold.session_host.leftovers import Leftovers, guarded, sweep
+from commonhold.session_host.leftovers import Leftovers, end_session, guarded, sweep
 from commonhold.session_host.session_files import SessionFiles
 from commonhold.session_host.supervisor import Supervisor
 from commonhold.session_host.worktrees import Worktrees
@@ -32,7 +33,7 @@ def main(root: str, session: str = "") -> int:
     git = Git(repository.root)
     worktrees = Worktrees(git, files)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(_ASKED_TO_END))
-    guard = guarded(files.label(session)) if session else nullcontext()
+    guard = guarded(partial(end_session, files, session)) if session else nullcontext()
     with guard, open_beside_daemon(root, supervisor_of(session) if session else ENGINE) as hold:
         if not session:
             cleared = sweep(hold, Leftovers(worktrees, files, environment_without_git()))

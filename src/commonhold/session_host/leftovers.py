@@ -1,27 +1,25 @@
 """Workspaces and processes whose session has ended, or whose supervisor was lost: ended, harvested and removed."""
 
 import os
-import signal
-import subprocess
-import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import Final
 
 from commonhold.client.session import Commonhold
-from commonhold.kernel.errors import CommonholdError
+from commonhold.kernel.errors import CommonholdError, StoreError
 from commonhold.kernel.managed_session import ManagedSessionRecord, SessionState
 from commonhold.machine.logs import Log
-from commonhold.machine.process_groups import SESSION_LABEL, has_ended, signal_group
-from commonhold.machine.process_tree import end_process, with_variable
+from commonhold.machine.process_groups import SESSION_LABEL
+from commonhold.machine.process_tree import kill_with_variable
+from commonhold.session_host.containers import started
+from commonhold.session_host.docker import remove_containers, sessions_with_containers
 from commonhold.session_host.limits import remove_limits
 from commonhold.session_host.session_files import SessionFiles, WorkspaceNote
 from commonhold.session_host.turn import SHELL
 from commonhold.session_host.worktrees import Worktrees
 
 TEARDOWN_SECONDS: Final = 60.0
-_KILL_SECONDS: Final = 5.0
 _log: Final = Log(__name__)
 
 
@@ -29,24 +27,27 @@ _log: Final = Log(__name__)
 class Leftovers:
     """Clears up after sessions, with `environment` for their tear-down commands, which get their own variables, too.
 
-    The caller is alone with the session: see `SessionFiles.alone`.
+    The caller is alone with the session: see `SessionFiles.alone`. For `spared` see `Turn`.
     """
 
     worktrees: Worktrees
     files: SessionFiles
     environment: Mapping[str, str]
+    spared: Callable[[], Collection[int]] = tuple
 
     def clear(self, note: WorkspaceNote) -> None:
-        """End all processes of a session, keep its work, and remove its workspace."""
-        end_labelled(self.files.label(note.session))
-        remove_limits(self.files.group(note.session))
+        """End all processes of a session, keep its work, and remove its workspace. Raises as `remove` does."""
+        end_session(self.files, note.session)
         self.remove(note)
 
     def remove(self, note: WorkspaceNote) -> None:
         """Keep the work, run the tear-down command, and remove the workspace; it stays if its work cannot be kept.
 
-        Raises StoreError `GIT_FAILED`, `IO_FAILED`, OSError.
+        Raises StoreError `GIT_FAILED`, `IO_FAILED`, OSError, and `SANDBOX_FAILED` if an engine that does not answer has
+        a container in it: then all stays, for a later sweep.
         """
+        if note.container:
+            remove_containers(self.files.mark, note.session)
         try:
             _, is_complete = self.worktrees.harvest(note)
         finally:
@@ -57,25 +58,18 @@ class Leftovers:
             self.worktrees.remove(note)
 
     def _tear_down(self, note: WorkspaceNote) -> None:
-        log = self.files.log(note.session, note.attempt)
-        with suppress(OSError), log.open("ab") as printed:
-            process = subprocess.Popen(  # noqa: S603 - running it is the purpose of this function
-                (*note.box, SHELL, "-c", note.teardown),
-                cwd=note.path,
-                env={**self.environment, **dict(note.variables)},
-                stdin=subprocess.DEVNULL,
-                stdout=printed,
-                stderr=printed,
-                start_new_session=True,
-            )
-            has_ended(process.pid, TEARDOWN_SECONDS)
-            signal_group(process.pid, signal.SIGKILL)
-            _log.info("teardown ended", session=note.session, status=process.wait())
+        words, log = (SHELL, "-c", note.teardown), self.files.log(note.session, note.attempt)
+        with suppress(OSError):
+            variables = {**self.environment, **dict(note.variables)}
+            command = started(note, words, variables, log, spared=self.spared)
+            has_ended = command.has_ended(TEARDOWN_SECONDS)
+            command.end(is_asked=not has_ended)
+            _log.info("teardown ended", session=note.session, status=command.outcome()[0])
 
 
 @contextmanager
-def guarded(label: str) -> Iterator[None]:
-    """Have a process beside this one that kills all processes of a session if this one is killed.
+def guarded(end: Callable[[], None]) -> Iterator[None]:
+    """Have a process beside this one that calls `end` if this one is killed.
 
     It waits for the end of a pipe that the kernel closes with this process; a byte says that this one ends as it
     should. It is no child of this one. The caller has no other threads yet.
@@ -87,7 +81,7 @@ def guarded(label: str) -> Iterator[None]:
             if os.fork() == 0:
                 os.close(writing)
                 if not os.read(reading, 1):
-                    end_labelled(label)
+                    end()
         finally:
             os._exit(0)
     os.waitpid(child, 0)
@@ -99,13 +93,17 @@ def guarded(label: str) -> Iterator[None]:
         os.close(writing)
 
 
-def end_labelled(label: str) -> None:
-    """Kill the processes that a lost supervisor has left behind. They are known by a variable of their environment."""
-    until = time.monotonic() + _KILL_SECONDS
-    while (found := with_variable(SESSION_LABEL, label)) and time.monotonic() < until:
-        for pid in found:
-            end_process(pid, signal.SIGKILL)
-        time.sleep(0.05)
+def end_session(files: SessionFiles, session: str) -> None:
+    """Kill the processes that a lost supervisor has left behind, with their containers and control groups.
+
+    Processes are known by a variable of their environment, containers by their labels. Raises StoreError
+    `SANDBOX_FAILED` if a container may be left.
+    """
+    kill_with_variable(SESSION_LABEL, files.label(session))
+    remove_limits(files.group(session))
+    note = files.note(session)
+    if note is not None and note.container:
+        remove_containers(files.mark, session)
 
 
 def sweep(hold: Commonhold, leftovers: Leftovers) -> tuple[str, ...]:
@@ -114,20 +112,35 @@ def sweep(hold: Commonhold, leftovers: Leftovers) -> tuple[str, ...]:
     A workspace that a supervisor works on is left to it. One fault does not keep the others from being cleared.
     """
     cleared = []
-    for session in leftovers.files.with_workspaces():
-        with leftovers.files.alone(session, wait=False) as is_alone:
-            note = leftovers.files.note(session)
-            if not is_alone or note is None:
+    files = leftovers.files
+    for session in sorted({*files.with_workspaces(), *_with_containers(files)}):
+        with files.alone(session, wait=False) as is_alone:
+            if not is_alone:
                 continue
+            note = files.note(session)
             try:
+                if note is None:
+                    remove_containers(files.mark, session)
+                    continue
                 (view,) = hold.managed_sessions(session).sessions
                 if not needs_workspace(view.record, note.attempt):
                     leftovers.clear(note)
                     cleared.append(session)
             except (CommonholdError, OSError) as fault:
-                _log.warning("workspace stays", session=session, path=note.path, why=str(fault))
+                _log.warning("workspace stays", session=session, path=note.path if note else "", why=str(fault))
     leftovers.worktrees.empty_trash()
     return tuple(cleared)
+
+
+def _with_containers(files: SessionFiles) -> frozenset[str]:
+    """Return the sessions that have a container; none if no session here has had one yet."""
+    if not files.containers.exists():
+        return frozenset()
+    try:
+        return sessions_with_containers(files.mark)
+    except StoreError as fault:
+        _log.warning("containers are not swept", why=str(fault))
+        return frozenset()
 
 
 def needs_workspace(record: ManagedSessionRecord, attempt: int) -> bool:

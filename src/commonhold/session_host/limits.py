@@ -1,5 +1,6 @@
 """Limits of memory and processor time for all processes of a session, by control groups of Linux, version 1 or 2."""
 
+import errno
 import os
 from contextlib import suppress
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ CGROUPS: Final = Path("/sys/fs/cgroup")
 _OURS: Final = "commonhold"
 _PERIOD: Final = 100_000
 """Microseconds in which a group may use its share of processor time."""
+_TRIES: Final = 20
 _ENTER: Final = 'echo $$ > "$0/cgroup.procs" && exec "$@"'
 _PEAKS: Final = ("memory.peak", "memory.max_usage_in_bytes")
 _EVENTS: Final = ("memory.events", "memory.oom_control")
@@ -40,7 +42,12 @@ class Limits:
     def told(self) -> str:
         """The limit and the highest use of memory, in words."""
         peaks = [int(text) for group in self.groups if (text := _read(group, _PEAKS))]
-        return f"its limit is {self.memory_bytes >> 20} MiB, its peak was {max(peaks, default=0) >> 20} MiB"
+        return memory_told(self.memory_bytes, max(peaks, default=0))
+
+
+def memory_told(limit_bytes: int, peak_bytes: int) -> str:
+    """Return a limit of memory and the highest use of it, in words."""
+    return f"its limit is {limit_bytes >> 20} MiB, its peak was {peak_bytes >> 20} MiB"
 
 
 def limits_of(session: ManagedSession, name: str, root: Path = CGROUPS) -> Limits:
@@ -78,18 +85,23 @@ def limits_of(session: ManagedSession, name: str, root: Path = CGROUPS) -> Limit
 
 
 def remove_limits(name: str, root: Path = CGROUPS) -> None:
-    """Remove the groups of a session, which no process is in any more."""
+    """Remove the groups of a session, which no process is in any more, and our own group above them with the last."""
     for above in (root, root / "memory", root / "cpu"):
-        with suppress(OSError):
-            (above / _OURS / name).rmdir()
+        for group in (above / _OURS / name, above / _OURS):
+            with suppress(OSError):
+                group.rmdir()
 
 
 def _make(group: Path, root: Path) -> None:
-    group.parent.mkdir(exist_ok=True)
-    if (root / "cgroup.controllers").is_file():
-        for above in (root, group.parent):
-            (above / "cgroup.subtree_control").write_text("+memory +cpu")
-    group.mkdir(exist_ok=True)
+    for _ in range(_TRIES):
+        with suppress(FileNotFoundError):  # another session has just removed the group above, as its last
+            group.parent.mkdir(exist_ok=True)
+            if (root / "cgroup.controllers").is_file():
+                for above in (root, group.parent):
+                    (above / "cgroup.subtree_control").write_text("+memory +cpu")
+            group.mkdir(exist_ok=True)
+            return
+    raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(group))
 
 
 def _read(group: Path, names: tuple[str, ...]) -> str:

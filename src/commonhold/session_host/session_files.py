@@ -27,9 +27,10 @@ _DEFAULT: Final = "~/.local/state/commonhold/workspaces"
 class WorkspaceNote:
     """Where the workspace of an attempt is: its folder, and git's folder for it, before any agent could change that.
 
-    `submodules` are those that were checked out in it. In a sandbox, `box` are the words that begin each command, and
-    `private` is the folder of what git writes there. `below` is the name of the base if it is an overlay. `variables`
-    are those that its commands get beside the environment of their supervisor.
+    `submodules` are those that were checked out in it. In a sandbox, `box` are the words that begin each command, or
+    `container` those by which Docker makes a container for it; `private` is the folder of what git writes there.
+    `below` is the name of the base if it is an overlay. `variables` are those that its commands get beside the
+    environment of their supervisor.
     """
 
     session: str
@@ -39,6 +40,7 @@ class WorkspaceNote:
     teardown: str
     base: str
     box: tuple[str, ...] = ()
+    container: tuple[str, ...] = ()
     private: str = ""
     submodules: tuple[Submodule, ...] = ()
     below: str = ""
@@ -99,15 +101,19 @@ class SessionFiles:
         """The folder in which removed workspaces wait for their deletion; on the same file system."""
         return self.workspaces / ".trash"
 
+    @property
+    def containers(self) -> Path:
+        """A file that is there if a session has been given a container, ever."""
+        return self.folder / "containers"
+
     def note(self, session: str) -> WorkspaceNote | None:
         """Return the note about the workspace that a session has; None if it has none."""
         with suppress(OSError, ValueError, TypeError, KeyError):
             found = json.loads((self.folder / session / _NOTE).read_text())
             submodules = tuple(Submodule(*each) for each in found["submodules"])
             variables = tuple((name, value) for name, value in found.get("variables", ()))
-            return WorkspaceNote(
-                **{**found, "box": tuple(found["box"]), "submodules": submodules, "variables": variables}
-            )
+            words = {name: tuple(found.get(name, ())) for name in ("box", "container")}
+            return WorkspaceNote(**{**found, **words, "submodules": submodules, "variables": variables})
         return None
 
     def put_note(self, note: WorkspaceNote) -> None:

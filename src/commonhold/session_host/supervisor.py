@@ -20,6 +20,7 @@ from commonhold.config import Settings
 from commonhold.kernel.errors import CommonholdError
 from commonhold.kernel.managed_session import (
     EndCause,
+    ManagedSession,
     ManagedSessionRecord,
     Sandbox,
     SessionMove,
@@ -29,12 +30,14 @@ from commonhold.machine.logs import Log
 from commonhold.machine.process_groups import environment_without_git
 from commonhold.machine.process_tree import become_subreaper, descendants, parent_of
 from commonhold.session_host.bubblewrap import boxed
+from commonhold.session_host.commands import GRACE_SECONDS, Stopped
+from commonhold.session_host.containers import contained
 from commonhold.session_host.leftovers import Leftovers
-from commonhold.session_host.limits import limits_of, remove_limits
+from commonhold.session_host.limits import Limits, limits_of, remove_limits
 from commonhold.session_host.ports import port_range
 from commonhold.session_host.session_files import SessionFiles, WorkspaceNote
 from commonhold.session_host.shared_commits import obtain_commit, offer_commit
-from commonhold.session_host.turn import GRACE_SECONDS, SHELL, Stopped, Turn, environment_of
+from commonhold.session_host.turn import SHELL, Turn, environment_of
 from commonhold.session_host.worktrees import Worktrees, workspace_lost
 from commonhold.sessions.commands import SessionReport
 from commonhold.workspace import daemon_files
@@ -121,11 +124,17 @@ class Supervisor:
                 report = self._offered(record, self._harvested(note, report), wishes)
             if not wishes.is_lost:
                 self._report(record, report)
-            leftovers = Leftovers(self.worktrees, self.files, environment_without_git())
             is_kept = report.move is SessionMove.PAUSE and not wishes.is_lost
             if note is not None and not is_kept:
-                leftovers.remove(note)
+                self._remove(note, record)
         self.worktrees.empty_trash()
+
+    def _remove(self, note: WorkspaceNote, record: ManagedSessionRecord) -> None:
+        """Remove the workspace; one that cannot be removed now is left to the sweeps."""
+        try:
+            Leftovers(self.worktrees, self.files, environment_without_git(), self._spared).remove(note)
+        except (CommonholdError, OSError) as fault:
+            _log.warning("workspace stays", session=record.id, path=note.path, why=str(fault))
 
     def _run(
         self, record: ManagedSessionRecord, wishes: Wishes, ports: range
@@ -136,7 +145,7 @@ class Supervisor:
             note = self.files.note(session.id)
             is_first = record.attempts[-1].turns == 1
             if is_first and note is not None:
-                Leftovers(self.worktrees, self.files, environment_without_git()).clear(note)
+                Leftovers(self.worktrees, self.files, environment_without_git(), self._spared).clear(note)
                 note = None
             if not is_first and (note is None or not self.worktrees.is_there(note)):
                 raise workspace_lost(str(self.files.workspace(session.id, record.attempt)))
@@ -149,23 +158,30 @@ class Supervisor:
             own = [(name, value) for name, value in environment.items() if os.environ.get(name) != value]
             note = replace(note, variables=tuple(own))
             self.files.put_note(note)
-            if session.sandbox is not Sandbox.NONE and not note.box:
-                note = boxed(session, note, self.files, self.worktrees.common_dir)
+            if session.sandbox is not Sandbox.NONE and not note.private:
+                note = self._confined(session, note)
                 self.files.put_note(note)
             prompt = self.files.of_session(session.id) / "prompt.txt"
             prompt.write_text(session.task, encoding="utf-8")
-            limits = limits_of(session, self.files.group(session.id))
+            # The engine sets those of a container.
+            limits = Limits() if note.container else limits_of(session, self.files.group(session.id))
             words, more = agent_command(record, str(prompt), note.path, is_first=is_first)
         except CommonholdError as fault:
             return self.files.note(session.id), _not_started(f"{fault.message}; next: {fault.hint}")
         except OSError as fault:
             return self.files.note(session.id), _not_started(f"the workspace could not be made: {fault}")
         log = self.files.log(session.id, record.attempt)
-        turn = Turn(note.path, log, {**environment, **more}, wishes.asked, self._spared, note.box, limits)
+        turn = Turn(note, log, {**environment, **more}, wishes.asked, self._spared, limits)
         try:
             return note, turn.run(session, words, is_first=is_first)
         finally:
             remove_limits(self.files.group(session.id))
+
+    def _confined(self, session: ManagedSession, note: WorkspaceNote) -> WorkspaceNote:
+        """Return the note of a workspace with its sandbox. Raises StoreError `SANDBOX_FAILED`, OSError."""
+        if session.sandbox is Sandbox.DOCKER:
+            return contained(session, note, self.files, self.worktrees.common_dir, self.settings.session_image)
+        return boxed(session, note, self.files, self.worktrees.common_dir)
 
     def _harvested(self, note: WorkspaceNote, report: SessionReport) -> SessionReport:
         try:

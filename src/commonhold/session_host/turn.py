@@ -4,7 +4,6 @@ All that the commands print goes to the log of the attempt, which they write the
 """
 
 import signal
-import subprocess
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,30 +12,17 @@ from typing import Final
 
 from commonhold.kernel.managed_session import EndCause, ManagedSession, SessionMove, SessionWish
 from commonhold.kernel.texts import counted
-from commonhold.machine.process_groups import SESSION_LABEL, has_ended, signal_group
-from commonhold.machine.process_tree import collect_orphans, end_descendants
+from commonhold.machine.process_groups import SESSION_LABEL
+from commonhold.session_host.commands import Command, Stopped
+from commonhold.session_host.containers import started
 from commonhold.session_host.limits import Limits
+from commonhold.session_host.session_files import WorkspaceNote
 from commonhold.sessions.commands import SessionReport
 
-GRACE_SECONDS: Final = 10.0
-"""How long the processes of a session have between SIGTERM and SIGKILL."""
-LEFT_SECONDS: Final = 2.0
-"""The same for those that an agent has left behind when it ends."""
 LOOK_SECONDS: Final = 0.05
-COLLECT_SECONDS: Final = 5.0
 MOST_LOG_BYTES: Final = 256 << 20
 """How much the commands of an attempt may print: an agent in a loop would fill the disk."""
 SHELL: Final = "/bin/sh"
-_NO_SIGNAL: Final = 128
-
-
-@dataclass(frozen=True, slots=True)
-class Stopped:
-    """Why a command was ended: a wish, or a limit that it exceeded."""
-
-    cause: EndCause
-    note: str
-    wish: SessionWish | None = None
 
 
 Ask = Callable[[], Stopped | None]
@@ -47,16 +33,15 @@ Ask = Callable[[], Stopped | None]
 class Turn:
     """The surroundings of a turn: where its commands run and print, and what ends them.
 
-    `box` are the words that begin a command in a sandbox. `spared` returns the processes below this one that belong to
-    no session: a daemon that was started in it.
+    `note` names the workspace and its sandbox. `spared` returns the processes below this one that belong to no session:
+    a daemon that was started in it.
     """
 
-    workspace: str
+    note: WorkspaceNote
     log: Path
     environment: Mapping[str, str]
     asked: Ask
     spared: Callable[[], Collection[int]]
-    box: tuple[str, ...] = ()
     limits: Limits = Limits()  # noqa: RUF009 - it is frozen
     now: Callable[[], float] = time.monotonic
 
@@ -94,47 +79,22 @@ class Turn:
         self, words: Sequence[str], ends_at: float, session: ManagedSession
     ) -> tuple[int | None, Stopped | None]:
         """Run one command. Return its exit status (None: it could not be started), and why it was ended, if it was."""
-        kills = self.limits.kills
-        with self.log.open("ab") as log:
-            try:
-                process = subprocess.Popen(  # noqa: S603 - running it is the purpose of this function
-                    (*self.limits.words, *self.box, *words),
-                    cwd=self.workspace,
-                    env=dict(self.environment),
-                    stdin=subprocess.DEVNULL,
-                    stdout=log,
-                    stderr=log,
-                    start_new_session=True,
-                )
-            except OSError as fault:
-                return None, Stopped(EndCause.NOT_STARTED, f"{words[0]} could not be started: {fault.strerror}")
+        try:
+            command = started(self.note, words, self.environment, self.log, self.limits, self.spared)
+        except OSError as fault:
+            return None, Stopped(EndCause.NOT_STARTED, f"{words[0]} could not be started: {fault.strerror}")
         stopped: Stopped | None = Stopped(EndCause.LOST, "its supervisor failed")
         try:
-            stopped = self._wait(process.pid, ends_at, session)
+            stopped = self._wait(command, ends_at, session)
         finally:  # a supervisor that fails, or is asked to end, leaves no process either
-            if stopped is not None and not self.box:
-                signal_group(process.pid, signal.SIGTERM)
-                has_ended(process.pid, GRACE_SECONDS)
-            # The first process of a sandbox is not the agent, and takes no signal for it.
-            grace = GRACE_SECONDS if stopped is not None and self.box else LEFT_SECONDS
-            end_descendants(grace, process.pid, self.spared())
-            # Without /proc this ends those that have stayed in the group.
-            signal_group(process.pid, signal.SIGKILL)
-        status = process.wait()
-        # bubblewrap reports the signal that ended its command as a shell does.
-        status = _NO_SIGNAL - status if self.box and status > _NO_SIGNAL else status
-        if status and stopped is None and self.limits.kills > kills:
-            stopped = Stopped(EndCause.OUT_OF_MEMORY, f"it was out of memory: {self.limits.told}")
-        return status, stopped
+            command.end(is_asked=stopped is not None)
+        status, found = command.outcome()
+        return status, stopped or found
 
-    def _wait(self, pid: int, ends_at: float, session: ManagedSession) -> Stopped | None:
+    def _wait(self, command: Command, ends_at: float, session: ManagedSession) -> Stopped | None:
         size, grew_at = -1, self.now()
-        collects_at = grew_at + COLLECT_SECONDS
-        while not has_ended(pid, LOOK_SECONDS):
+        while not command.has_ended(LOOK_SECONDS):
             now = self.now()
-            if now >= collects_at:
-                collect_orphans(pid)
-                collects_at = now + COLLECT_SECONDS
             if (found := self.log.stat().st_size) != size:
                 size, grew_at = found, now
             if size > MOST_LOG_BYTES:

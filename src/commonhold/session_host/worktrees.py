@@ -23,8 +23,8 @@ from commonhold.config import OverlayUse
 from commonhold.kernel.errors import Code, StoreError
 from commonhold.kernel.managed_session import ManagedSession, SessionResult
 from commonhold.kernel.refs import full_ref
-from commonhold.session_host.bubblewrap import BRANCHES
 from commonhold.session_host.overlays import Overlays, this_boot
+from commonhold.session_host.sandbox import BRANCHES
 from commonhold.session_host.session_files import SessionFiles, WorkspaceNote
 from commonhold.session_host.submodules import REFS, harvest_submodule, make_submodules, snapshot_of
 from commonhold.workspace.git.process import Git, failed

@@ -282,7 +282,7 @@ def _check_sandbox(session: ManagedSession) -> None:
             raise invalid(f"the exposed path {path!r} is not absolute", "write it from the root on")
     if session.sandbox is Sandbox.NONE and (session.network or session.exposed):
         why = "without a sandbox it has the network and all files in any case"
-        raise invalid(why, "leave --network and --expose out, or add --sandbox bubblewrap")
+        raise invalid(why, "leave --network and --expose out, or add --sandbox bubblewrap or docker")
 
 
 def invalid(why: str, hint: str) -> InputError:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.unit.session_host.test_turn import in_a_process
+from tests.unit.session_host.test_turn import in_a_process, workspace_at
 
 from commonhold.kernel.errors import Code, StoreError
 from commonhold.kernel.managed_session import EndCause, ManagedSession, SessionMove
@@ -33,7 +33,7 @@ def limited() -> Iterator[Limits]:
 
 
 def turn(limits: Limits, folder: Path, line: str) -> SessionReport:
-    one = Turn(str(folder), folder / "1.log", dict(os.environ), lambda: None, tuple, limits=limits)
+    one = Turn(workspace_at(folder), folder / "1.log", dict(os.environ), lambda: None, tuple, limits=limits)
     return in_a_process(lambda: one.run(session(), ("/bin/sh", "-c", line), is_first=True))
 
 

@@ -12,9 +12,9 @@ from commonhold.config import Settings
 from commonhold.kernel.errors import Code, StoreError, UsageError
 from commonhold.kernel.managed_session import ManagedSessionRecord, SessionMove, SessionResult
 from commonhold.session_host import supervisor
+from commonhold.session_host.commands import Stopped
 from commonhold.session_host.shared_commits import obtain_commit, offer_commit
 from commonhold.session_host.supervisor import Supervisor, Wishes
-from commonhold.session_host.turn import Stopped
 from commonhold.sessions.commands import SessionReport
 from commonhold.workspace.git.process import Git
 

@@ -2,7 +2,6 @@
 
 import os
 import pickle
-import shutil
 import signal
 import subprocess
 import sys
@@ -17,10 +16,13 @@ from tests.patience import until
 
 from commonhold.kernel.managed_session import EndCause, ManagedSession, SessionMove, SessionWish
 from commonhold.machine.process_groups import SESSION_LABEL
-from commonhold.machine.process_tree import become_subreaper, with_variable
+from commonhold.machine.process_tree import become_subreaper, kill_with_variable, with_variable
+from commonhold.session_host import commands
 from commonhold.session_host import turn as turns
+from commonhold.session_host.commands import Stopped
 from commonhold.session_host.leftovers import guarded
-from commonhold.session_host.turn import Stopped, Turn, environment_of
+from commonhold.session_host.session_files import WorkspaceNote
+from commonhold.session_host.turn import Turn, environment_of
 from commonhold.sessions.commands import SessionReport
 
 pytestmark = pytest.mark.slow
@@ -49,6 +51,10 @@ def in_a_process(act: Callable[[], T]) -> T:
     return result
 
 
+def workspace_at(folder: Path) -> WorkspaceNote:
+    return WorkspaceNote("s1", 1, str(folder), "", "", "c" * 40)
+
+
 @pytest.fixture
 def label() -> str:
     return f"test-{os.getpid()}-{time.monotonic_ns()}"
@@ -56,15 +62,15 @@ def label() -> str:
 
 @pytest.fixture
 def run(tmp_path: Path, label: str, monkeypatch: pytest.MonkeyPatch) -> Callable[..., SessionReport]:
-    monkeypatch.setattr(turns, "GRACE_SECONDS", 1.0)
-    monkeypatch.setattr(turns, "LEFT_SECONDS", 0.2)
+    monkeypatch.setattr(commands, "GRACE_SECONDS", 1.0)
+    monkeypatch.setattr(commands, "LEFT_SECONDS", 0.2)
 
     def run(
         line: str, *, asked: Callable[[], Stopped | None] = lambda: None, is_first: bool = True, **rest: object
     ) -> SessionReport:
         session = ManagedSession("s1", "do it", line, "c" * 40, "/", "here", **rest)  # type: ignore[arg-type]
         environment = environment_of(os.environ, "agent:s1", label, PORTS, {"COMMONHOLD_STORE": "sqlite:/x"})
-        one = Turn(str(tmp_path), tmp_path / "1.log", environment, asked, tuple)
+        one = Turn(workspace_at(tmp_path), tmp_path / "1.log", environment, asked, tuple)
         return in_a_process(lambda: one.run(session, ("/bin/sh", "-c", line), is_first=is_first))
 
     return run
@@ -120,7 +126,7 @@ def test_an_agent_that_prints_now_and_then_is_not_silent(run: Callable[..., Sess
 
 
 def test_a_program_that_is_not_there_is_named(tmp_path: Path) -> None:
-    one = Turn(str(tmp_path), tmp_path / "1.log", {}, lambda: None, tuple)
+    one = Turn(workspace_at(tmp_path), tmp_path / "1.log", {}, lambda: None, tuple)
     session = ManagedSession("s1", "do it", "x", "c" * 40, "/", "here")
     report = in_a_process(lambda: one.run(session, ("./nowhere",), is_first=True))
     assert (report.cause, report.note) == (
@@ -151,30 +157,6 @@ def test_no_process_is_left_however_it_was_started(run: Callable[..., SessionRep
     assert with_variable(SESSION_LABEL, label) == ()
 
 
-@pytest.mark.skipif(shutil.which("bwrap") is None, reason="needs bubblewrap")
-@pytest.mark.parametrize(
-    ("line", "cause", "status"),
-    [
-        ("exit 3", EndCause.EXITED, 3),
-        ("kill -9 $$", EndCause.KILLED, -signal.SIGKILL),
-        ("trap 'echo asked; exit 0' TERM; (setsid sleep 71 &); sleep 72 & wait", EndCause.TIMED_OUT, None),
-    ],
-)
-def test_a_sandbox_changes_neither_the_cause_of_an_end_nor_that_all_ends(
-    tmp_path: Path, label: str, line: str, cause: EndCause, status: int | None
-) -> None:
-    environment = environment_of(os.environ, "agent:s1", label, PORTS, {})
-    box = ("bwrap", "--unshare-pid", "--bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--")
-    one = Turn(str(tmp_path), tmp_path / "1.log", environment, lambda: None, tuple, box)
-    session = ManagedSession("s1", "do it", "x", "c" * 40, "/", "here", timeout_seconds=1.0)
-    report = in_a_process(lambda: one.run(session, ("/bin/sh", "-c", line), is_first=True))
-    assert (report.cause, with_variable(SESSION_LABEL, label)) == (cause, ())
-    if status is None:
-        assert (tmp_path / "1.log").read_text() == "asked\n"
-    else:
-        assert report.status == status
-
-
 @linux
 @pytest.mark.parametrize("fault", [OSError("the log is gone"), SystemExit(143)])
 def test_a_supervisor_that_fails_leaves_no_process(tmp_path: Path, label: str, fault: BaseException) -> None:
@@ -182,7 +164,11 @@ def test_a_supervisor_that_fails_leaves_no_process(tmp_path: Path, label: str, f
         raise fault
 
     one = Turn(
-        str(tmp_path), tmp_path / "1.log", environment_of(os.environ, "agent:s1", label, PORTS, {}), fails, tuple
+        workspace_at(tmp_path),
+        tmp_path / "1.log",
+        environment_of(os.environ, "agent:s1", label, PORTS, {}),
+        fails,
+        tuple,
     )
     session = ManagedSession("s1", "do it", "x", "c" * 40, "/", "here")
 
@@ -197,7 +183,7 @@ def test_a_supervisor_that_fails_leaves_no_process(tmp_path: Path, label: str, f
 @linux
 def test_a_supervisor_that_is_killed_leaves_no_process(label: str) -> None:
     def act() -> None:
-        with guarded(label):
+        with guarded(lambda: kill_with_variable(SESSION_LABEL, label)):
             subprocess.Popen(("sleep", "69"), env={SESSION_LABEL: label}, start_new_session=True)
             os.kill(os.getpid(), signal.SIGKILL)
 
@@ -209,7 +195,7 @@ def test_a_supervisor_that_is_killed_leaves_no_process(label: str) -> None:
 @linux
 def test_a_supervisor_that_ends_as_it_should_leaves_the_rest_alone(label: str) -> None:
     def act() -> int:
-        with guarded(label):
+        with guarded(lambda: kill_with_variable(SESSION_LABEL, label)):
             return subprocess.Popen(("sleep", "70"), env={SESSION_LABEL: label}, start_new_session=True).pid
 
     left = in_a_process(act)
@@ -220,10 +206,10 @@ def test_a_supervisor_that_ends_as_it_should_leaves_the_rest_alone(label: str) -
 
 @linux
 def test_spared_processes_live_on(tmp_path: Path, label: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(turns, "LEFT_SECONDS", 0.2)
+    monkeypatch.setattr(commands, "LEFT_SECONDS", 0.2)
     kept = tmp_path / "kept"
     environment = environment_of(os.environ, "agent:s1", label, PORTS, {})
-    one = Turn(str(tmp_path), tmp_path / "1.log", environment, lambda: None, lambda: [int(kept.read_text())])
+    one = Turn(workspace_at(tmp_path), tmp_path / "1.log", environment, lambda: None, lambda: [int(kept.read_text())])
     session = ManagedSession("s1", "do it", "x", "c" * 40, "/", "here")
     line = f"setsid sh -c 'echo $$ > {kept}; exec sleep 66' & sleep 0.3; exit 0"
     report = in_a_process(lambda: one.run(session, ("/bin/sh", "-c", line), is_first=True))
