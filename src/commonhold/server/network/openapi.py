@@ -63,10 +63,13 @@ _ERRORS: Final = {
     "401": "The access token is missing or unknown (`TOKEN_INVALID`).",
     "403": "The access token does not permit this, or the path may not be used.",
     "404": "The named thing is not there.",
+    "410": "The cursor is of another log, or of a state that was lost (`CURSOR_UNKNOWN`).",
     "413": "The request, or the file, is too large.",
+    "421": "The server is not known by the name in Host (`HOST_REFUSED`).",
     "422": "A named thing is not valid.",
     "429": "The bearer sent too many requests (`RATE_LIMITED`).",
     "503": "The state cannot be read or written now: repeat the request after `retry_after_seconds`.",
+    "507": "The disk is full (`DISK_FULL`).",
 }
 _ANYTHING: Final = {"description": "Any JSON value."}
 _SUCCESS: Final = "200"

@@ -13,7 +13,7 @@ from commonhold.kernel.errors import Code, InternalError, StoreError, UsageError
 from commonhold.server.call_counts import CallCounts
 from commonhold.server.facts import Facts
 from commonhold.server.network import metrics, openapi
-from commonhold.server.network.errors import body_of_error, error_answer, status_of
+from commonhold.server.network.errors import STATUSES, body_of_error, error_answer, status_of
 from commonhold.server.network.examples import EXAMPLES
 
 DOCUMENT = json.loads(openapi.document())
@@ -30,7 +30,7 @@ def test_every_route_is_described() -> None:
     for name, route in ROUTES.items():
         assert DOCUMENT["paths"][route.path][route.method.lower()] is found[name]
         assert found[name]["summary"]
-        assert {"400", "401", "403", "409", "429", "503"} <= found[name]["responses"].keys()
+        assert {f"{each:d}" for each in (*STATUSES.values(), 400, 422, 503)} <= found[name]["responses"].keys()
 
 
 def test_every_reference_leads_somewhere() -> None:
