@@ -221,7 +221,7 @@ def test_the_shell_completes_file_names(words: str, root: Path) -> None:
     assert process(cwd=root, env=env).stdout == b"file,a\n"
 
 
-NOT_RUN = ("mcp", "demo", "daemon", "serve")
+NOT_RUN = ("mcp", "demo", "daemon", "serve", "worker")
 NOT_PASTED = (
     *("--follow", "--watch", "claim keep", "planner |", "token revoke"),
     *("notify test", "notify remove", "restore", "--from 100"),
@@ -322,6 +322,10 @@ def prepare(name: str, root: Path, run: Call, lease: str) -> None:
         run("break", lease, "--reason", "its machine is gone")
     if name in {"exec", "adopt", "undo", "explain"}:
         run("release", lease)
+    if name == "log":
+        (root / "commonhold.toml").write_text("retention_days = 0\n", encoding="utf-8")
+        run("release", lease)
+        run("doctor", "--compact", "--before", "0s", "--export", str(root / "old-events.jsonl"))
     if name == "claim":
         share_tasks(root)
     if name == "archive":
