@@ -39,6 +39,9 @@ _SERVERS: Final = ("postgresql://", "postgres://", "redis://", "rediss://")
 _BROKERS: Final = ("redis://", "rediss://", "amqp://", "amqps://")
 _EVERYWHERE: Final = "./"
 _NOT_WRITABLE: Final = (".git", ".commonhold")
+_FOR_SESSIONS: Final = ("workspaces", "overlays", "broker", "session_image")
+TEXT_VARIABLES: Final = ("store", "namespace", "durability", "types", "tests", "log", *_FOR_SESSIONS)
+"""The settings that a variable such as COMMONHOLD_STORE sets, as a text."""
 _SWITCH: Final = {"on": True, "1": True, "off": False, "0": False}
 _LIMITS: Final[dict[str, tuple[float, float]]] = {
     "ttl_seconds": (0.001, MAX_TTL_SECONDS),
@@ -212,8 +215,7 @@ def _named_in(path: Path) -> Iterator[str]:
 def _from_environment() -> dict[str, object]:
     """Return the settings in variables, named COMMONHOLD_STORE, COMMONHOLD_DAEMON and so on."""
     chosen: dict[str, object] = {}
-    names = ("store", "namespace", "durability", "types", "tests", "log", "workspaces", "overlays", "broker")
-    for name in (*names, "session_image"):
+    for name in TEXT_VARIABLES:
         if text := os.environ.get(f"COMMONHOLD_{name.upper()}"):
             chosen[name] = text
     if word := os.environ.get("COMMONHOLD_DAEMON"):

@@ -1,6 +1,6 @@
 """A log is compacted in the same way by every store that keeps its events in tables, whoever else has it open."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -18,7 +18,7 @@ from commonhold.history.replay import replay
 from commonhold.history.snapshot import Progress, beginning_of
 from commonhold.kernel.errors import StoreError
 from commonhold.kernel.events import LogCompacted
-from commonhold.kernel.hash_chain import ChainLink, broken_at
+from commonhold.kernel.hash_chain import ChainLink, ReadPage, broken_at
 from commonhold.kernel.lease_ports import Once
 from commonhold.kernel.ports import TaskTables
 from commonhold.kernel.projection import State
@@ -208,13 +208,15 @@ def test_a_cursor_before_the_snapshot_gets_the_events_after_it(rig: Rig) -> None
 def test_a_broken_chain_is_not_compacted(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
     queue = filled(rig)
     this = compaction(queue, 5)
-    links: Callable[[int], Iterator[ChainLink]] = this._links
+    page: ReadPage = this._page
 
-    def changed(after: int) -> Iterator[ChainLink]:
-        for each in links(after):
-            yield replace(each, body=each.body.replace("title", "name")) if each.sequence == 2 else each
+    def changed(after: int) -> list[ChainLink]:
+        return [
+            replace(each, body=each.body.replace("title", "name")) if each.sequence == 2 else each
+            for each in page(after)
+        ]
 
-    monkeypatch.setattr(this, "_links", changed)
+    monkeypatch.setattr(this, "_page", changed)
     with pytest.raises(StoreError, match="from event 2 on"):
         this.run()
     with queue.read() as reader:

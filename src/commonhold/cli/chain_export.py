@@ -1,7 +1,7 @@
 """Events with their hashes in files: written before a compaction, and checked as one chain with the log."""
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain
@@ -15,10 +15,8 @@ from commonhold.cli.common_options import Given
 from commonhold.cli.exit_status import DONE, REFUSED
 from commonhold.cli.output import answer
 from commonhold.kernel.errors import Code, InputError, UsageError
-from commonhold.kernel.hash_chain import ChainLink, broken_at
+from commonhold.kernel.hash_chain import ChainLink, ReadPage, broken_at, links_after
 
-ReadPage = Callable[[int], Sequence[ChainLink]]
-"""Returns the next events of a log after one of that number; none at its end."""
 _FLAGS: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
 
 
@@ -28,13 +26,6 @@ class _Line(msgspec.Struct):
     kind: str
     event: msgspec.Raw
     hash: str | None
-
-
-def stored(page_after: ReadPage, after: int) -> Iterator[ChainLink]:
-    """Yield the events of a log after that number, with their hashes."""
-    while page := page_after(after):
-        yield from page
-        after = page[-1].sequence
 
 
 def write(path: str, links: Iterator[ChainLink]) -> None:
@@ -110,7 +101,7 @@ class _Whole:
             for each in _read(path):
                 self.exported += 1
                 yield self._seen(each)
-        for each in stored(self.page_after, self.last):
+        for each in links_after(self.page_after, self.last):
             self.stored += 1
             yield self._seen(each)
 

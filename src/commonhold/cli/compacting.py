@@ -5,12 +5,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import takewhile
 
-from commonhold.cli.chain_export import stored, write
+from commonhold.cli.chain_export import write
 from commonhold.cli.common_options import Given, start_of
 from commonhold.cli.opening import Place
 from commonhold.config import load_settings
 from commonhold.diagnostics.finding import Finding, ok
 from commonhold.history.answers import CompactionAnswer
+from commonhold.kernel.hash_chain import links_after
 from commonhold.kernel.texts import counted
 from commonhold.workspace.repository import find_repository
 
@@ -34,7 +35,7 @@ def logs(given: Given, export: str | None) -> Iterator[Log]:
 def export_events(place: Place, log: Log, found: CompactionAnswer) -> None:
     """Write the events that are about to be deleted, if that was asked for. Raises as `write`."""
     if log.export:
-        links = stored(lambda after: place.hold.chain(after=after, shared=log.is_shared), found.first - 1)
+        links = links_after(lambda after: place.hold.chain(after=after, shared=log.is_shared), found.first - 1)
         write(log.export, takewhile(lambda each: each.sequence <= found.last, links))
 
 

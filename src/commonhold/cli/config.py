@@ -11,7 +11,7 @@ from click.shell_completion import CompletionItem
 from commonhold.cli.command import Command
 from commonhold.cli.common_options import Given, common, start_of
 from commonhold.cli.output import answer, shown
-from commonhold.config import FILES, Settings, load_settings, origins
+from commonhold.config import FILES, TEXT_VARIABLES, Settings, load_settings, origins
 from commonhold.kernel.errors import Code, UsageError
 from commonhold.workspace.repository import find_repository
 
@@ -20,7 +20,7 @@ _NAMES: Final = tuple(each.name for each in fields(Settings))
 _ADDRESSES: Final = ("store", "broker")
 _FOR_USERS: Final = ("tests", "workspaces", "broker")
 """Those that no repository chooses; their meaning names the variable."""
-_VARIABLES: Final = ("store", "namespace", "durability", "types", "tests", "log", "daemon")
+_VARIABLES: Final = (*TEXT_VARIABLES, "daemon")
 
 
 @dataclass(frozen=True, slots=True)

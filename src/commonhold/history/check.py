@@ -9,7 +9,7 @@ from commonhold.history.snapshot import Beginning, Progress, beginning_of
 from commonhold.kernel.compacted import is_compacted, was_compacted
 from commonhold.kernel.errors import Code, InputError, UsageError
 from commonhold.kernel.events import Recorded
-from commonhold.kernel.hash_chain import ChainLink, broken_at
+from commonhold.kernel.hash_chain import broken_at, links_after
 from commonhold.kernel.ports import Reader, TaskReader
 from commonhold.kernel.projection import State
 from commonhold.workspace.place import WorktreeState
@@ -82,7 +82,8 @@ def _pages(reader: Reader, after: int, until: int) -> Iterator[Recorded]:
 
 def _chain_difference(reader: TaskReader, begin: Beginning, until: int) -> Difference | None:
     """Return the first event whose hash does not cover it and the event before."""
-    links = (each for each in all_links(reader, begin.after) if each.sequence <= until)
+    found = links_after(lambda after: reader.links(after=after, limit=_PAGE), begin.after)
+    links = (each for each in found if each.sequence <= until)
     number = broken_at(links, begin.hash)
     return None if number is None else Difference(number, BROKEN)
 
@@ -91,13 +92,6 @@ def chain_fault(reader: TaskReader) -> Difference | None:
     """Return the first event whose hash does not fit, or the event whose snapshot was changed; None if all is whole."""
     begin = beginning_of(reader)
     return begin.fault or _chain_difference(reader, begin, NEWEST)
-
-
-def all_links(reader: TaskReader, after: int = 0) -> Iterator[ChainLink]:
-    """Yield the events above a sequence with their hashes, page by page."""
-    while page := reader.links(after=after, limit=_PAGE):
-        yield from page
-        after = page[-1].sequence
 
 
 _TABLES: Final[Mapping[str, tuple[Callable[[State], object], Callable[[Reader, State], object]]]] = {

@@ -16,7 +16,7 @@ from commonhold.history.snapshot import Progress, beginning_of, digest_of
 from commonhold.kernel.clock import Now
 from commonhold.kernel.errors import Code, StoreError, UsageError
 from commonhold.kernel.events import LogCompacted, Recorded
-from commonhold.kernel.hash_chain import ChainLink, broken_at
+from commonhold.kernel.hash_chain import ChainLink, broken_at, links_after
 from commonhold.kernel.lease import Lease
 from commonhold.kernel.obligations import Debt
 from commonhold.kernel.options import Options
@@ -207,7 +207,7 @@ class Compaction:
     def _groups(self, after: int) -> Iterator[Sequence[ChainLink]]:
         """Yield the events to replace by decisions: those of one decision have one time. The newest are left."""
         group: list[ChainLink] = []
-        for _, found in groupby(self._links(after), key=lambda each: each.at):
+        for _, found in groupby(links_after(self._page, after), key=lambda each: each.at):
             if group:
                 yield group
             group = list(found)
@@ -218,14 +218,9 @@ class Compaction:
                 self._why = self.limit.why_not_more
                 return
 
-    def _links(self, after: int) -> Iterator[ChainLink]:
-        while True:
-            with self.tables.read() as reader:
-                page = reader.links(after=after, limit=_PAGE)
-            if not page:
-                return
-            yield from page
-            after = page[-1].sequence
+    def _page(self, after: int) -> Sequence[ChainLink]:
+        with self.tables.read() as reader:
+            return reader.links(after=after, limit=_PAGE)
 
     def _answer(self, parts: Sequence[tuple[int, int, int]]) -> CompactionAnswer:
         if not parts:

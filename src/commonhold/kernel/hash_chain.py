@@ -6,7 +6,7 @@ elsewhere: who can write the store can also write a whole new chain.
 
 import hashlib
 import struct
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -24,6 +24,17 @@ class ChainLink:
     kind: str
     body: str
     hash: bytes | None
+
+
+ReadPage = Callable[[int], Sequence[ChainLink]]
+"""Returns the next events of a log after one of that number; none at its end."""
+
+
+def links_after(page_after: ReadPage, after: int) -> Iterator[ChainLink]:
+    """Yield the events of a log after that number, page by page."""
+    while page := page_after(after):
+        yield from page
+        after = page[-1].sequence
 
 
 def next_hash(before: bytes, sequence: int, at: float, kind: str, body: bytes) -> bytes:

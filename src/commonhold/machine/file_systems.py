@@ -114,6 +114,11 @@ def mounted_below(folder: str, mounts: str) -> frozenset[str]:
     )
 
 
+def mount_points(mounts: str) -> Iterator[str]:
+    """Yield the places of a table of mounts."""
+    return (mount.point for mount in _mounts(mounts))
+
+
 def _mounts(table: str) -> Iterator[_Mount]:
     for line in table.splitlines():
         if mount := _of_linux(line) or _of_darwin(line):

@@ -5,6 +5,7 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 from tree_sitter import Node
@@ -62,12 +63,16 @@ def rows_with(source: bytes, words: Iterable[bytes]) -> Rows:
     return Rows(rows)
 
 
+@lru_cache(maxsize=8)
 def changed_rows(before: bytes, after: bytes) -> tuple[Rows, Rows]:
-    """Return the rows of either version whose lines stand there more often than in the other."""
+    """Return the rows of either version whose lines stand there more often than in the other.
+
+    Each merge looks at the same two changes for several reasons, so those of the last merges are remembered.
+    """
     old, new = lines_of(before), lines_of(after)
     counts = Counter(old), Counter(new)
     gone, come = counts[0] - counts[1], counts[1] - counts[0]
     return (
-        Rows([row for row, line in enumerate(old) if line in gone]),
-        Rows([row for row, line in enumerate(new) if line in come]),
+        Rows(tuple(row for row, line in enumerate(old) if line in gone)),
+        Rows(tuple(row for row, line in enumerate(new) if line in come)),
     )

@@ -8,13 +8,13 @@ import hashlib
 import io
 import json
 import os
-import re
 import shutil
 import subprocess
 import tarfile
 from pathlib import Path
 from typing import Final
 
+from commonhold.machine.file_systems import mount_points, read_mounts
 from commonhold.session_host.sandbox import unusable
 
 PROGRAM: Final = "docker"
@@ -24,8 +24,6 @@ SESSION_LABEL: Final = "commonhold.session"
 ATTEMPT_LABEL: Final = "commonhold.attempt"
 SYSTEM: Final = ("bin", "etc", "lib", "lib32", "lib64", "libx32", "nix", "opt", "sbin", "usr")
 """The folders at the root of a machine that hold its programs and their settings."""
-_OCTAL: Final = re.compile(r"\\(\d{3})")
-"""How the kernel writes a space in the path of a mount."""
 _CALL_SECONDS: Final = 60.0
 _MISSING: Final = 127
 _SILENT: Final = 124
@@ -106,10 +104,7 @@ def system_folders() -> tuple[str, ...]:
     """
     places = (Path("/", name) for name in SYSTEM)
     folders = tuple(str(each) for each in places if each.is_dir() and not each.is_symlink())
-    mounts = Path("/proc/self/mountinfo")
-    lines = mounts.read_text(encoding="utf-8", errors="surrogateescape").splitlines() if mounts.exists() else ()
-    mounted = (_OCTAL.sub(lambda found: chr(int(found[1], 8)), line.split()[4]) for line in lines)
-    below = {place for place in mounted if place.startswith(tuple(f"{each}/" for each in folders))}
+    below = {place for place in mount_points(read_mounts()) if place.startswith(tuple(f"{each}/" for each in folders))}
     return (*folders, *sorted(each for each in below if os.path.lexists(each)))
 
 

@@ -8,7 +8,7 @@ from typing import Final
 
 from commonhold.kernel.errors import Code, StoreError
 from commonhold.workspace.git.process import Done, Git
-from commonhold.workspace.git.remote import check_remote, run_with_remote
+from commonhold.workspace.git.remote import check_remote, run_with_remote, said_by
 
 COMMITS: Final = "refs/commonhold/commits"
 
@@ -35,5 +35,6 @@ def obtain_commit(git: Git, remote: str, commit: str) -> None:
 
 
 def _failed(what: str, done: Done, remote: str) -> StoreError:
-    said = "; ".join(filter(None, map(str.strip, done.stderr.decode("utf-8", "replace").splitlines())))
-    return StoreError(Code.GIT_FAILED, f"{what}: {said[:500]}", hint=f"see that this works: git ls-remote {remote}")
+    return StoreError(
+        Code.GIT_FAILED, f"{what}: {said_by(done)[:500]}", hint=f"see that this works: git ls-remote {remote}"
+    )

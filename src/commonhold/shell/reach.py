@@ -92,7 +92,10 @@ _WRITING_FLAGS: Final = frozenset({"--fix", "--write", "--snapshot-update", "-u"
 
 def reach_of(argv: Sequence[str]) -> Reach:
     """Return how likely a command writes files beyond those it names."""
-    commands = commands_in(argv)
+    return _reach_of(argv, commands_in(argv))
+
+
+def _reach_of(argv: Sequence[str], commands: Sequence[ShellCommand]) -> Reach:
     # A redirection to a file that only the shell knows is in none of the commands.
     redirections = len(_REDIRECTION.findall(_HARMLESS.sub("", argv[-1]))) if len(argv) > 1 else 0
     if redirections > sum(len(command.targets) for command in commands):
@@ -102,7 +105,8 @@ def reach_of(argv: Sequence[str]) -> Reach:
 
 def only_reads(argv: Sequence[str]) -> bool:
     """Return whether a command writes no file at all, as far as its programs and words show."""
-    return reach_of(argv) is Reach.NOTHING and all(map(_only_reads, commands_in(argv)))
+    commands = commands_in(argv)
+    return _reach_of(argv, commands) is Reach.NOTHING and all(map(_only_reads, commands))
 
 
 def _only_reads(command: ShellCommand) -> bool:

@@ -162,12 +162,12 @@ def _masks(
 
     One that plainly writes other files is kept from these, too: its words may have been misread.
     """
-    can_meet = not only_reads(asked.command) or any(named.is_within for named in ground.concern)
-    is_unfit = (offer.has_own_users and needs_others_rights(asked.command)) or (offer.program and asked.is_kept)
-    if not offer.is_enforced or not can_meet or is_unfit:
-        return (), NONE
     there = tuple(each for each in held if ground.is_there(each.path))
-    return there, offer if there else NONE
+    if not there or not offer.is_enforced:
+        return (), NONE
+    is_unfit = (offer.has_own_users and needs_others_rights(asked.command)) or (offer.program and asked.is_kept)
+    can_meet = any(named.is_within for named in ground.concern) or not only_reads(asked.command)
+    return (there, offer) if can_meet and not is_unfit else ((), NONE)
 
 
 def refused(why: str) -> Shape:

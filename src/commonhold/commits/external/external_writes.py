@@ -99,7 +99,7 @@ class ExternalWrites:
         named = {self._place.files.path_of(path): was for path, was in before.items()}
         seen = self.look(self._own(Made(holder, named, intent)))
         recorded = {path: was for path, was in named.items() if path not in seen.made.before}
-        notices = self.noticed_before(recorded, holder, recorded) if holder != OUTSIDE else []
+        notices = self.noticed_before(recorded, holder, recorded) if recorded and holder != OUTSIDE else []
         if not seen.now:  # usually: then there is no need to wait for writers
             return RecordAnswer("nothing", notices=tuple(notices), unknown=seen.unknown)
         with self._place.together():

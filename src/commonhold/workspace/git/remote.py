@@ -19,6 +19,11 @@ def check_remote(git: Git, remote: str) -> None:
         )
 
 
+def said_by(done: Done) -> str:
+    """Return the messages of a call of git, in one line."""
+    return "; ".join(filter(None, map(str.strip, done.stderr.decode("utf-8", "replace").splitlines())))
+
+
 def run_with_remote(git: Git, remote: str, *words: str) -> Done:
     """Run a command of git that asks a remote. Raises StoreError `GIT_FAILED` if it does not end."""
     try:

@@ -5,7 +5,7 @@ from commonhold.kernel.refs import short_ref
 from commonhold.workspace.git.history import one_line
 from commonhold.workspace.git.integration import Move, Moving
 from commonhold.workspace.git.process import Done, Git, failed
-from commonhold.workspace.git.remote import check_remote, run_with_remote
+from commonhold.workspace.git.remote import check_remote, run_with_remote, said_by
 
 
 class RemoteBranch:
@@ -49,8 +49,7 @@ class RemoteBranch:
             return Move(Moving.MOVED)
         if now != old:
             return Move(Moving.STALE, f"{self.name} was moved by others")
-        said = "; ".join(filter(None, map(str.strip, done.stderr.decode("utf-8", "replace").splitlines())))
-        return Move(Moving.REFUSED, one_line(f"{self.name} does not take it: {said}")[:1000])
+        return Move(Moving.REFUSED, one_line(f"{self.name} does not take it: {said_by(done)}")[:1000])
 
     def _run(self, *words: str) -> Done:
         return run_with_remote(self._git, self.remote, *words)
