@@ -6,7 +6,7 @@ import re
 import subprocess
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
@@ -21,7 +21,18 @@ _SWITCHES: Final = (
     *("--no-first-run", "--disable-extensions", "--disable-background-networking", "--disable-component-update"),
     *("--remote-debugging-port=0", "about:blank"),
 )
+# Chromium's answers to a command whose page is being replaced.
+_GONE: Final = frozenset(
+    {
+        *("Inspected target navigated or closed", "Execution context was destroyed."),
+        *("Cannot find default execution context", "Cannot find context with specified id"),
+    }
+)
 _LISTENING: Final = re.compile(r"DevTools listening on (ws://\S+)")
+
+
+class PageGoneError(Exception):
+    """The page went away, for another one, before it could answer."""
 
 
 @dataclass
@@ -43,6 +54,8 @@ class Page:
         while True:
             answer = json.loads(self.socket.recv(timeout=PATIENCE_SECONDS))
             if answer.get("id") == number:
+                if answer.get("error", {}).get("message") in _GONE:
+                    raise PageGoneError(method)
                 assert "error" not in answer, answer
                 return answer["result"]
             self._note(answer)
@@ -64,12 +77,23 @@ class Page:
         """Go to an address."""
         self.call("Page.navigate", url=url)
 
+    def leave(self, script: str) -> None:
+        """Run a script that replaces the page: it may be gone before it has answered."""
+        with suppress(PageGoneError):
+            self.run(script)
+
     def until(self, script: str) -> None:
-        """Wait until an expression is true."""
+        """Wait until an expression is true, on this page or on the one that replaces it."""
         ends = time.monotonic() + PATIENCE_SECONDS
-        while not self.run(f"Boolean({script})"):
+        while not self._holds(script):
             assert time.monotonic() < ends, f"{script} stays false: {self.run('document.body.innerText')}"
             time.sleep(0.05)
+
+    def _holds(self, script: str) -> bool:
+        try:
+            return bool(self.run(f"Boolean({script})"))
+        except PageGoneError:
+            return False
 
     def size(self, width: int, height: int, *, is_dark: bool = False) -> None:
         """Set the size of the window, and the colours that its user prefers."""

@@ -68,9 +68,9 @@ def press(page: Page, title: str, label: str) -> None:
     """Press a button of a decision, once it is there; wait until the page says that it is done."""
     card = f"[...document.querySelectorAll('article')].find(each => each.querySelector('h3').innerText === {title!r})"
     button = f"[...({card})?.querySelectorAll('button') ?? []].find(each => each.innerText.startsWith({label!r}))"
-    page.until(button)
-    page.run("document.querySelector('aside').replaceChildren()")
-    page.run(f"{button}.click()")
+    # One script: the page may redraw the button between two.
+    clear = "document.querySelector('aside').replaceChildren()"
+    page.until(f"(button => button && ({clear}, button.click(), true))({button})")
     page.until("document.querySelector('.notice.good')")
 
 
@@ -151,6 +151,6 @@ def test_every_page_shows_the_state_and_runs_nothing_that_agents_wrote(tmp_path:
             assert page.complaints == []
             page.open(f"{server.url}/")
             page.until(LIVE)
-            page.run("document.querySelector('.link a').click()")
+            page.leave("document.querySelector('.link a').click()")
             page.until("document.querySelector('form.sign-in')")
             assert [each.label for each in tokens.tokens(str(server.state)) if each.label == "browser"] == []
