@@ -4,6 +4,12 @@ from pathlib import Path
 
 import pytest
 from tests.e2e.cli_driver import Call
+from tests.e2e.served import served
+from tests.patience import until
+
+import commonhold
+from commonhold.history import compaction
+from commonhold.server.daemon import lifetime
 
 pytestmark = pytest.mark.slow
 
@@ -42,6 +48,18 @@ def test_old_events_are_exported_and_replaced(
         assert "other" in run("get", "user:0").text
     finally:
         run("daemon", "stop")
+
+
+def test_a_server_compacts_by_itself_as_the_settings_say(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lifetime, "AFTER_SECONDS", 0.0)
+    monkeypatch.setattr(compaction, "_WORTH_IT", 3)
+    (root / "commonhold.toml").write_text("retention_days = 0\nevent_days = 1e-9\n", encoding="utf-8")
+    with commonhold.open(str(root), agent="ann") as session:
+        for number in range(4):
+            session.put(f"user:{number}", "text", expected_version=0)
+    with served(root) as server, server.connect() as ann:
+        until(lambda: ann.log(limit=1)[0].sequence > 1)
+        assert ann.get("user:0").text == "text"
 
 
 def test_a_changed_export_is_found(run: Call, root: Path) -> None:

@@ -72,10 +72,13 @@ class Statistics:
 def statistics_of(log: Iterable[Recorded], since: float = 0.0) -> Statistics:
     """Return the counts of the events recorded at a Unix time or later.
 
-    `log` begins with the first event: a wait or a refusal that began before `since` counts when it ends after it.
+    `log` begins with the first event that is kept: a wait or a refusal that began before `since` counts when it ends
+    after it. Of a log whose beginning was compacted, `since` is the time of the first event that is left.
     """
     count = _Count(Statistics(since=since))
-    for recorded in log:
+    for place, recorded in enumerate(log):
+        if place == 0 and recorded.sequence > 1:
+            count.found.since = max(since, recorded.at)
         count.see(recorded)
     return count.found
 

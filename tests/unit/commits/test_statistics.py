@@ -57,6 +57,13 @@ def test_a_wait_ends_with_the_grant_or_when_the_session_gives_up() -> None:
     assert found.contended == {KEY: 2}
 
 
+def test_a_log_whose_beginning_was_compacted_counts_from_its_first_event() -> None:
+    left = [Recorded(5, 7.0, WaiterLeft("bob", "two", Leaving.TIMED_OUT)), Recorded(6, 9.0, commit("bob", "a.py"))]
+    assert statistics_of(left).since == 7.0
+    assert statistics_of(left, since=8.0).since == 8.0
+    assert counted((7.0, commit("bob", "a.py"))).since == 0.0
+
+
 def test_a_denied_lease_is_a_collision_at_the_key_that_is_held() -> None:
     conflict = Conflict("file:a.py", KEY, "bob", "", Mode.EXCLUSIVE, 60.0)
     found = counted((1.0, LeaseDenied("ann", "", ("file:a.py",), Mode.EXCLUSIVE, (conflict,))))

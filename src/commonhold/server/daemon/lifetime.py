@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import commonhold
 from commonhold.api.service import Service
@@ -29,6 +29,7 @@ from commonhold.server.daemon.indexing import Indexing
 from commonhold.server.daemon.loop import LONGEST_WAIT_SECONDS, Loop
 from commonhold.server.daemon.managed_sessions import SessionEngine
 from commonhold.server.daemon.request_scheduler import RequestScheduler
+from commonhold.server.daemon.retention import AFTER_SECONDS, Retention
 from commonhold.server.daemon.services import Services
 from commonhold.server.face import OpenFace
 from commonhold.server.facts import Facts
@@ -101,6 +102,7 @@ class Lifetime:
         name = os.path.basename(repository.root)  # noqa: PTH119 - a text
         self._notifier = Notifier(repository.state_folder, name, self._read_log, lambda: self._store.newest_durable)
         self._sessions = SessionEngine(repository, lambda: self._service_at(repository.root))
+        self._retention = Retention(self._apply_retention, time.monotonic() + AFTER_SECONDS)
         facts = Facts(lambda: self._store.newest_durable, self._why_not_ready, self._gauges, counts)
         self._door = Door(repository, self._loop.wake, knocked, self._in_process.find_channel, facts, network)
 
@@ -152,6 +154,7 @@ class Lifetime:
             self._indexing.look(now)
             self._notifier.look(now)
             self._sessions.look(now, self._store.newest_durable)
+            self._retention.look(now)
         except (OSError, RuntimeError) as fault:  # a thread that cannot be started is a RuntimeError
             self._background_at = now + BACKGROUND_PAUSE_SECONDS
             _log.warning("background work waits", why=str(fault), seconds=BACKGROUND_PAUSE_SECONDS)
@@ -162,10 +165,18 @@ class Lifetime:
 
     def _read_log(self, after: int, limit: int) -> Sequence[Recorded]:
         """Return events after a sequence, in any thread. Raises CommonholdError."""
+        found: Sequence[Recorded] = self._call("log", after=after, limit=limit)
+        return found
+
+    def _apply_retention(self) -> None:
+        """Compact the log, if the settings say when, in any thread. Raises CommonholdError."""
+        if load_settings(self._repository.root).event_days:
+            self._call("apply_retention")
+
+    def _call(self, name: str, **named: object) -> Any:  # noqa: ANN401 - each method has its own answer
         _, channel = self._in_process.find_channel(self._repository.root, None)
         try:
-            found: Sequence[Recorded] = channel.call("log", (), {"after": after, "limit": limit})
-            return found
+            return channel.call(name, (), named)
         finally:
             channel.close()
 
