@@ -15,6 +15,8 @@ from tests.patience import until
 import commonhold
 from commonhold.kernel.entry import EntryState
 from commonhold.kernel.projection import fold
+from commonhold.machine.process_tree import with_variable
+from commonhold.workspace.checks import WORKTREE
 from commonhold.workspace.git.integration import NOTES
 
 pytestmark = pytest.mark.slow
@@ -117,12 +119,11 @@ def test_a_runner_killed_at_any_moment_is_followed_by_one_that_goes_on(root: Pat
     for number in range(4):
         make(root, f"b{number}", {f"n{number}.txt": "fine\n"})
         run("queue", "add", f"b{number}")
-    (root.parent / "go").write_text("", encoding="utf-8")
-    check = f"echo x >> {root.parent}/runs; while [ -e {root.parent}/go ]; do sleep 0.05; done"
+    first_one = root.parent / "first"
+    check = f"if mkdir {first_one}; then sleep 600; fi"
     with start("queue", "run", "--check", check, "--ttl", "3", cwd=root) as first:
-        until((root.parent / "runs").exists, what="the check runs")
+        until(first_one.exists, what="the check runs")
         first.send_signal(signal.SIGKILL)
-    (root.parent / "go").unlink()
     assert set(states(run).values()) == {"testing"}
     head = asked(root, "rev-parse", "main")
     with start("queue", "run", "--check", check, "--until-empty", cwd=root) as second:
@@ -132,6 +133,7 @@ def test_a_runner_killed_at_any_moment_is_followed_by_one_that_goes_on(root: Pat
     landed = asked(root, "log", "--first-parent", "--format=%s", f"{head}..main").splitlines()
     assert len(landed) == len(set(landed)) == 4
     assert out.count(b"landed") == 4
+    assert with_variable(WORKTREE, str(root)) == (), "the check of the killed runner has ended"
 
 
 def test_two_runners_of_one_queue_land_each_entry_once(root: Path, run: Call) -> None:

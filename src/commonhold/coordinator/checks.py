@@ -14,7 +14,7 @@ from commonhold.coordinator.processes import Ended, run_command
 from commonhold.coordinator.queue_ports import Build, CheckReport
 from commonhold.coordinator.request_shapes import one_line
 from commonhold.coordinator.roles import ItemRequest, Stop, Verdict
-from commonhold.coordinator.scratch_folders import scratch_folder
+from commonhold.coordinator.scratch_folders import SCRATCH, scratch_folder
 from commonhold.kernel.errors import Code, StoreError
 from commonhold.workspace.checks import WORKTREE
 from commonhold.workspace.git.process import Git
@@ -42,6 +42,7 @@ def run_checks(
     with ExitStack() as stack:
         if fill is not None:
             folder = stack.enter_context(scratch_folder())
+            env = {**env, SCRATCH: folder}
             try:
                 fill(folder)
             except StoreError as fault:

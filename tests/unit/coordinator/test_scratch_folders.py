@@ -1,13 +1,14 @@
 """Folders for copies of a project: removed after use, and by a later process if theirs was killed."""
 
+import os
+import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
-from commonhold.coordinator.scratch_folders import NEW_SECONDS, PREFIX, remove_abandoned, scratch_folder
+from commonhold.coordinator.scratch_folders import PREFIX, SCRATCH, remove_abandoned, scratch_folder
 
 KILLED = """
 import os, signal
@@ -33,14 +34,26 @@ def test_a_folder_is_empty_and_removed_after_use(temporary: Path) -> None:
 
 
 def test_the_folder_of_a_killed_process_is_removed_and_one_in_use_is_not(temporary: Path) -> None:
+    with scratch_folder() as folder:
+        subprocess.run([sys.executable, "-c", KILLED], check=False)
+        (left,) = {*temporary.iterdir()} - {Path(folder).parent}
+        (temporary / f"{PREFIX}of-an-older-version").mkdir()
+        remove_abandoned(str(temporary))
+        assert (Path(folder).exists(), left.exists()) == (True, False)
+    remove_abandoned(str(temporary / "missing"))
+    assert [each.name for each in temporary.iterdir()] == [f"{PREFIX}of-an-older-version"]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="processes are found by /proc")
+def test_a_command_that_a_killed_process_has_left_there_is_killed_too(temporary: Path) -> None:
     subprocess.run([sys.executable, "-c", KILLED], check=False)
     (left,) = temporary.iterdir()
-    (temporary / f"{PREFIX}of-an-older-version").mkdir()
-    later = time.time() + 2 * NEW_SECONDS
-    with scratch_folder() as folder:
-        assert left.exists(), "it is too young"
-        remove_abandoned(str(temporary), later)
-        assert Path(folder).exists()
-        assert not left.exists()
-    remove_abandoned(str(temporary / "missing"), later)
-    assert [each.name for each in temporary.iterdir()] == [f"{PREFIX}of-an-older-version"]
+    command = ["sleep", "600"]
+    with (
+        subprocess.Popen(command, env={**os.environ, SCRATCH: str(left / "copy")}) as in_it,
+        subprocess.Popen(command, env={**os.environ, SCRATCH: f"{left}x/copy"}) as elsewhere,
+    ):
+        remove_abandoned(str(temporary))
+        assert in_it.wait() == -signal.SIGKILL
+        assert elsewhere.poll() is None
+        elsewhere.kill()
