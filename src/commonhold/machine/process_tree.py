@@ -11,7 +11,8 @@ from typing import Final
 
 _PR_SET_CHILD_SUBREAPER: Final = 36
 _PAUSE_SECONDS: Final = 0.05
-_KILL_SECONDS: Final = 5.0
+_KILL_ROUNDS: Final = 100
+"""How often whatever is left is killed. While the machine stands still time passes, but no process can end."""
 _PROC: Final = Path("/proc")
 
 
@@ -55,9 +56,11 @@ def with_variable(name: str, prefix: str) -> tuple[int, ...]:
 
 
 def kill_with_variable(name: str, prefix: str) -> None:
-    """Kill those processes, and the ones that they start meanwhile, for at most five seconds."""
-    until = time.monotonic() + _KILL_SECONDS
-    while (found := with_variable(name, prefix)) and time.monotonic() < until:
+    """Kill those processes, and the ones that they start meanwhile, for about five seconds at most."""
+    for _ in range(_KILL_ROUNDS):
+        found = with_variable(name, prefix)
+        if not found:
+            break
         for pid in found:
             end_process(pid, signal.SIGKILL)
         time.sleep(_PAUSE_SECONDS)
@@ -66,19 +69,19 @@ def kill_with_variable(name: str, prefix: str) -> None:
 def end_descendants(grace_seconds: float, child: int, spared: Collection[int] = ()) -> None:
     """End all processes below this one: SIGTERM, and SIGKILL after the grace.
 
-    A process that a signal reaches may start another meanwhile, so this looks again until there is none, or for five
-    seconds more. `spared` processes, and those below them, are left alone. For `child` see `collect_orphans`.
+    A process that a signal reaches may start another meanwhile, so this looks again until there is none, or for about
+    five seconds more. `spared` processes, and those below them, are left alone. For `child` see `collect_orphans`.
     """
     signalled: set[int] = set()
     until = time.monotonic() + grace_seconds
-    while left := _below_this(spared):
-        now = time.monotonic()
-        if now >= until + _KILL_SECONDS:
-            break
+    rounds = 0
+    while rounds < _KILL_ROUNDS and (left := _below_this(spared)):
+        is_over = time.monotonic() >= until
+        rounds += is_over
         for pid in left:
-            if now >= until or pid not in signalled:
+            if is_over or pid not in signalled:
                 signalled.add(pid)
-                end_process(pid, signal.SIGKILL if now >= until else signal.SIGTERM)
+                end_process(pid, signal.SIGKILL if is_over else signal.SIGTERM)
         time.sleep(_PAUSE_SECONDS)
         collect_orphans(child)
 

@@ -9,12 +9,14 @@ import time
 import warnings
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TypeVar
 
 import pytest
-from tests.patience import until
+from tests.patience import PATIENCE_SECONDS, until
 
 from commonhold.kernel.managed_session import EndCause, ManagedSession, SessionMove, SessionWish
+from commonhold.machine import process_tree
 from commonhold.machine.process_groups import SESSION_LABEL
 from commonhold.machine.process_tree import become_subreaper, kill_with_variable, with_variable
 from commonhold.session_host import commands
@@ -66,11 +68,16 @@ def run(tmp_path: Path, label: str, monkeypatch: pytest.MonkeyPatch) -> Callable
     monkeypatch.setattr(commands, "LEFT_SECONDS", 0.2)
 
     def run(
-        line: str, *, asked: Callable[[], Stopped | None] = lambda: None, is_first: bool = True, **rest: object
+        line: str,
+        *,
+        asked: Callable[[], Stopped | None] = lambda: None,
+        now: Callable[[], float] = time.monotonic,
+        is_first: bool = True,
+        **rest: object,
     ) -> SessionReport:
         session = ManagedSession("s1", "do it", line, "c" * 40, "/", "here", **rest)  # type: ignore[arg-type]
         environment = environment_of(os.environ, "agent:s1", label, PORTS, {"COMMONHOLD_STORE": "sqlite:/x"})
-        one = Turn(workspace_at(tmp_path), tmp_path / "1.log", environment, asked, tuple)
+        one = Turn(workspace_at(tmp_path), tmp_path / "1.log", environment, asked, tuple, now=now)
         return in_a_process(lambda: one.run(session, ("/bin/sh", "-c", line), is_first=is_first))
 
     return run
@@ -100,8 +107,15 @@ def test_a_later_turn_needs_no_set_up(run: Callable[..., SessionReport]) -> None
     ],
 )
 def test_the_cause_of_an_end_is_told(
-    run: Callable[..., SessionReport], line: str, rest: dict[str, object], cause: EndCause, status: int, words: str
+    run: Callable[..., SessionReport],
+    monkeypatch: pytest.MonkeyPatch,
+    line: str,
+    rest: dict[str, object],
+    cause: EndCause,
+    status: int,
+    words: str,
 ) -> None:
+    monkeypatch.setattr(commands, "GRACE_SECONDS", PATIENCE_SECONDS)  # the first signal ends each, however late
     report = run(line, **rest)
     assert (report.move, report.cause, report.status) == (SessionMove.FAIL, cause, status)
     assert words in report.note
@@ -120,9 +134,17 @@ def test_an_agent_that_prints_without_end_is_ended(
     os.truncate(tmp_path / "1.log", 0)
 
 
-def test_an_agent_that_prints_now_and_then_is_not_silent(run: Callable[..., SessionReport]) -> None:
-    line = "for i in 1 2 3 4 5 6; do echo $i; sleep 0.2; done"
-    assert run(line, silence_seconds=0.9).move is SessionMove.FINISH
+def test_an_agent_that_prints_now_and_then_is_not_silent(run: Callable[..., SessionReport], tmp_path: Path) -> None:
+    """From each line to the next three quarters of the limit pass; no line is printed before that is so."""
+
+    def now() -> float:
+        lines = (tmp_path / "1.log").read_text().count("\n")
+        (tmp_path / f"go-{lines + 1}").touch()
+        return 45.0 * lines
+
+    (tmp_path / "1.log").touch()
+    line = "for i in 1 2 3 4 5 6; do until [ -e go-$i ]; do sleep 0.01; done; echo $i; done"
+    assert run(line, now=now, silence_seconds=60.0).move is SessionMove.FINISH
 
 
 def test_a_program_that_is_not_there_is_named(tmp_path: Path) -> None:
@@ -138,8 +160,14 @@ def test_a_program_that_is_not_there_is_named(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("wish", "move"), [(SessionWish.PAUSE, SessionMove.PAUSE), (SessionWish.CANCEL, SessionMove.CANCEL)]
 )
-def test_a_wish_ends_the_turn(run: Callable[..., SessionReport], wish: SessionWish, move: SessionMove) -> None:
-    report = run("trap '' TERM; sleep 60", asked=lambda: Stopped(EndCause.ASKED, "why", wish))
+def test_a_wish_ends_the_turn(
+    run: Callable[..., SessionReport], tmp_path: Path, wish: SessionWish, move: SessionMove
+) -> None:
+    def asked() -> Stopped | None:
+        is_deaf = "deaf" in (tmp_path / "1.log").read_text()
+        return Stopped(EndCause.ASKED, "why", wish) if is_deaf else None
+
+    report = run("trap '' TERM; echo deaf; sleep 60", asked=asked)
     assert (report.move, report.note, report.status) == (move, "why", -signal.SIGKILL)
 
 
@@ -153,6 +181,25 @@ def test_a_wish_ends_the_turn(run: Callable[..., SessionReport], wish: SessionWi
     ],
 )
 def test_no_process_is_left_however_it_was_started(run: Callable[..., SessionReport], label: str, line: str) -> None:
+    assert run(line).move is SessionMove.FINISH
+    assert with_variable(SESSION_LABEL, label) == ()
+
+
+@linux
+def test_what_ignores_the_first_signal_is_killed_though_the_machine_stands_still_meanwhile(
+    run: Callable[..., SessionReport], label: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    passed = 0.0
+
+    def sleep(seconds: float) -> None:
+        nonlocal passed
+        passed += 60.0  # more than there is for both signals
+        time.sleep(seconds)
+
+    clock = SimpleNamespace(monotonic=lambda: time.monotonic() + passed, sleep=sleep)
+    monkeypatch.setattr(process_tree, "time", clock)
+    monkeypatch.setattr(commands, "LEFT_SECONDS", 30.0)
+    line = "(setsid sh -c 'trap \"\" TERM; touch deaf; sleep 63' &); until [ -e deaf ]; do sleep 0.01; done"
     assert run(line).move is SessionMove.FINISH
     assert with_variable(SESSION_LABEL, label) == ()
 
@@ -211,7 +258,7 @@ def test_spared_processes_live_on(tmp_path: Path, label: str, monkeypatch: pytes
     environment = environment_of(os.environ, "agent:s1", label, PORTS, {})
     one = Turn(workspace_at(tmp_path), tmp_path / "1.log", environment, lambda: None, lambda: [int(kept.read_text())])
     session = ManagedSession("s1", "do it", "x", "c" * 40, "/", "here")
-    line = f"setsid sh -c 'echo $$ > {kept}; exec sleep 66' & sleep 0.3; exit 0"
+    line = f"setsid sh -c 'echo $$ > {kept}; exec sleep 66' & until [ -s {kept} ]; do sleep 0.01; done"
     report = in_a_process(lambda: one.run(session, ("/bin/sh", "-c", line), is_first=True))
     left = with_variable(SESSION_LABEL, label)
     for pid in left:
