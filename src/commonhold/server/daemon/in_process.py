@@ -87,7 +87,8 @@ class InProcess:
         if name == "acquire" and named.get("hold_seconds") and not service.is_shared:
             return self._acquired(service, channel.hello.agent, arguments, dict(named))
         if name == "release":
-            self._cancel(arguments[0] if arguments else named["lease_id"])
+            with self._cancelled(arguments[0] if arguments else named["lease_id"]):
+                return service.release(*arguments, **named)
         # More threads that parse at once would only slow the loop down.
         with nullcontext() if OPERATIONS[name].schedule is not Schedule.FILES else self._readers:
             return getattr(service, name)(*arguments, **named)
@@ -136,11 +137,20 @@ class InProcess:
                 service.release(ticket)
         return answer
 
-    def _cancel(self, ticket: str) -> None:
-        """End the wait for a ticket that is about to be released: its thread gets its place in line as the answer."""
-        if in_line := self._in_line.get(ticket):
+    @contextmanager
+    def _cancelled(self, ticket: str) -> Iterator[None]:
+        """End the wait for a ticket that the block releases: its thread gets its place in line as the answer.
+
+        It gets that after the block: it releases the ticket, too, and must not be the first to do so.
+        """
+        in_line = self._in_line.get(ticket)
+        if in_line is not None:
             in_line.is_open = False
-            in_line.give_up()
+        try:
+            yield
+        finally:
+            if in_line is not None:
+                in_line.give_up()
 
     def leave(self, channel: LocalChannel) -> None:
         """Count a channel as unused until its next call."""

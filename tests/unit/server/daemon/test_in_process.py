@@ -16,7 +16,7 @@ from commonhold.api.service import Service
 from commonhold.client.session import Commonhold
 from commonhold.kernel.errors import Code, CommonholdError, InputError, InternalError, StoreError
 from commonhold.kernel.write_slots import slot_of
-from commonhold.server.daemon.in_process import InProcess
+from commonhold.server.daemon.in_process import InProcess, _InLine
 from commonhold.server.daemon.request_scheduler import RequestScheduler
 from commonhold.server.daemon.services import Services
 from commonhold.stores.sqlite.group_commit import GroupCommit
@@ -138,6 +138,26 @@ def test_a_release_of_the_ticket_takes_its_wait_out_of_the_line(room: Room) -> N
     assert room.store.index.waiters() == ()
     room.session("ann").release(held.id)
     assert room.session("ann").leases() == ()
+
+
+def test_who_releases_a_ticket_is_told_so_however_soon_its_wait_ends(
+    room: Room, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The thread that waits lets go of the ticket, too: were it the first, there would be nothing left to release."""
+    room.session("ann").acquire(KEY, task="t")
+    _, channel = room.calls.find_channel(str(room.root), "bob")
+    options = {"task": "t", "ticket": "bobs", "patience_seconds": 60.0, "hold_seconds": PATIENCE_SECONDS}
+    waiting = room.beside(channel.call, "acquire", (KEY,), options)
+    room.wait_until(lambda: not room.desk.is_idle)
+    give_up = _InLine.give_up
+
+    def and_wait(in_line: _InLine) -> None:
+        give_up(in_line)
+        assert waiting.result(PATIENCE_SECONDS).outcome == "queued"
+
+    monkeypatch.setattr(_InLine, "give_up", and_wait)
+    assert channel.call("release", ("bobs",), {}).outcome == "cancelled"
+    assert waiting.done()
 
 
 def test_a_wait_in_line_ends_with_an_error_when_the_daemon_ends(room: Room) -> None:
