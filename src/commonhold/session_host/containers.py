@@ -166,7 +166,7 @@ class Container:
         shown = "[{{json .State}},{{.HostConfig.Memory}}]"
         done = docker.call("inspect", "--format", shown, self._name, seconds=_ANSWER_SECONDS)
         if done.returncode and not docker.is_unknown(done):
-            self._wait_for_engine(done.stderr)
+            self._wait_for_engine(done)
             return
         self._collect()
         self._lost_at = 0.0
@@ -177,11 +177,12 @@ class Container:
         else:
             self._has_ended = True
 
-    def _wait_for_engine(self, why: str) -> None:
+    def _wait_for_engine(self, done: subprocess.CompletedProcess[str]) -> None:
         now = time.monotonic()
+        self._was_lost = self._was_lost or not docker.is_late(done)
         if not self._lost_at:
-            _log.warning("engine does not answer", container=self._name, why=why)
-            self._lost_at, self._pause, self._was_lost = now, _FIRST_PAUSE_SECONDS, True
+            _log.warning("engine does not answer", container=self._name, why=done.stderr)
+            self._lost_at, self._pause = now, _FIRST_PAUSE_SECONDS
         self._has_ended = now - self._lost_at >= ENGINE_SECONDS
         self._looks_at = min(now + self._pause, self._lost_at + ENGINE_SECONDS)
         self._pause *= 2

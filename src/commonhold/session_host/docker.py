@@ -50,6 +50,11 @@ def is_unknown(done: subprocess.CompletedProcess[str]) -> bool:
     return done.returncode != 0 and "No such" in done.stderr
 
 
+def is_late(done: subprocess.CompletedProcess[str]) -> bool:
+    """Whether a call failed since its answer took too long: on a busy machine nothing may be wrong with the engine."""
+    return done.returncode == _SILENT
+
+
 def engine_options() -> frozenset[str]:
     """Return the names of the engine's security options, such as `rootless`. Raises StoreError `SANDBOX_FAILED`."""
     if shutil.which(PROGRAM) is None:

@@ -27,6 +27,7 @@ from commonhold.session_host.commands import Command
 from commonhold.session_host.containers import started
 from commonhold.session_host.docker import sessions_with_containers
 from commonhold.session_host.leftovers import Leftovers, end_session, sweep
+from commonhold.session_host.session_files import WorkspaceNote
 
 pytestmark = [pytest.mark.slow]
 
@@ -148,6 +149,22 @@ def test_a_lost_engine_ends_the_turn_and_the_workspace_waits_for_it(
     assert sessions_with_containers(box.project.files.mark) == frozenset()
     assert not Path(box.note.path).exists()
     assert box.project.ref("refs/commonhold/sessions/s1/1:b.py")
+
+
+def test_an_engine_that_answers_late_has_not_ended_what_ended_by_itself(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    late = subprocess.CompletedProcess((), 124, "", "the Docker engine has not answered for 8 s")
+    told = subprocess.CompletedProcess((), 0, '[{"Running": false, "ExitCode": 3}, 0]', "")
+    answers = [late, told]
+    (tmp_path / "docker").write_text("#!/bin/sh\nexit 3\n")
+    (tmp_path / "docker").chmod(0o755)
+    monkeypatch.setattr(docker, "PROGRAM", str(tmp_path / "docker"))
+    monkeypatch.setattr(docker, "call", lambda *_, **__: answers.pop(0) if answers else told)
+    monkeypatch.setattr(containers, "_FIRST_PAUSE_SECONDS", 0.0)
+    note = WorkspaceNote("s1", 1, str(tmp_path), "", "", "c" * 40, container=("an-image",))
+    command = ended(started(note, ("/bin/sh", "-c", "exit 3"), {}, tmp_path / "log"))
+    assert (answers, command.outcome()) == ([], (3, None))
 
 
 def test_an_engine_that_comes_back_is_asked_for_the_end(
