@@ -151,8 +151,9 @@ def test_what_another_user_listens_at_is_told_nothing(monkeypatch: pytest.Monkey
                 assert heard == b""
 
 
-def test_a_daemon_that_was_killed_is_waited_for_a_moment() -> None:
+def test_a_daemon_that_was_killed_is_waited_for_a_moment(monkeypatch: pytest.MonkeyPatch) -> None:
     """The next one is on its way; the hook does not begin another."""
+    monkeypatch.setattr(hook_client, "REVIVAL_SECONDS", PATIENCE_SECONDS)
     with tempfile.TemporaryDirectory(prefix="k") as folder, ThreadPoolExecutor() as pool:
         address = f"{folder}/http.sock"
         with socket.socket(socket.AF_UNIX) as dead:

@@ -1,5 +1,6 @@
 """A notification is signed, goes to the checked address alone, and a failure is a reason, not an exception."""
 
+import socket
 from dataclasses import replace
 from pathlib import Path
 
@@ -132,9 +133,10 @@ def test_a_host_that_leads_to_this_machine_is_not_called(tmp_path: Path) -> None
 
 
 def test_a_host_that_does_not_answer_is_a_reason(tmp_path: Path) -> None:
-    with receiving() as receiver:
-        target = add(str(tmp_path), receiver.url, [], 0, is_private=True)
-    assert "ConnectionRefusedError" in delivery.deliver(target, None, "shop", 1.0)
+    with socket.socket() as bound:  # nobody listens there, and nobody else can
+        bound.bind(("127.0.0.1", 0))
+        target = add(str(tmp_path), f"http://127.0.0.1:{bound.getsockname()[1]}/hook", [], 0, is_private=True)
+        assert "ConnectionRefusedError" in delivery.deliver(target, None, "shop", 1.0)
 
 
 def test_texts_of_agents_are_no_options_and_no_markup_on_the_desktop(

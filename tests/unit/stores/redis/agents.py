@@ -38,9 +38,10 @@ def fence(registry: Registry) -> int:
 
 
 def compete(registry: Registry, holder: str, seconds: float) -> list[int]:
-    """Ask for one key all the time; the fences of all grants."""
-    fences, end = [], time.monotonic() + seconds
-    while time.monotonic() < end:
+    """Ask for one key for so long, and until it was granted at least once; the fences of all grants."""
+    fences: list[int] = []
+    end = time.monotonic() + seconds
+    while time.monotonic() < end or not fences:
         outcome = registry.execute(wish(holder))
         if isinstance(outcome, Granted):
             fences.append(outcome.lease.fence)
