@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Self
 
-from tests.services.processes import Process, make_folder
+from tests.services.processes import STARTING_TAKES_AT_MOST_SECONDS, Process, make_folder
 from tests.services.programs import find_or_install
 
 OWN_MOUNTS: Final[tuple[str, ...]] = ("unshare", "--mount", "--propagation", "slave", "--")
@@ -78,7 +78,8 @@ class DockerEngine:
     def call(self, *words: str) -> str:
         """Run `docker` with these words for this engine. Return what it printed."""
         words = ("docker", "-H", self.url, *words)
-        return subprocess.run(words, check=True, capture_output=True, text=True, timeout=60).stdout.strip()
+        limit = STARTING_TAKES_AT_MOST_SECONDS
+        return subprocess.run(words, check=True, capture_output=True, text=True, timeout=limit).stdout.strip()
 
     def discard(self) -> None:
         """Remove its containers, stop it, and remove its data."""
@@ -93,4 +94,5 @@ class DockerEngine:
 def answers(url: str) -> bool:
     """Whether an engine answers there; at an empty URL, that of this machine."""
     words = ("docker", *(("-H", url) if url else ()), "version")
-    return subprocess.run(words, check=False, capture_output=True, timeout=60).returncode == 0
+    limit = STARTING_TAKES_AT_MOST_SECONDS
+    return subprocess.run(words, check=False, capture_output=True, timeout=limit).returncode == 0

@@ -19,7 +19,7 @@ from collections.abc import Callable
 from typing import TypedDict
 
 SET_PARENT_DEATH_SIGNAL = 1
-ENDING_TAKES_AT_MOST_SECONDS = 10
+ENDING_TAKES_AT_MOST_SECONDS = 60
 LOOK_AGAIN_AFTER_SECONDS = 0.1
 
 

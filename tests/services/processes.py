@@ -1,5 +1,6 @@
 """Private servers as processes: each in a folder and on a port of its own, kept by a keeper, never run as root."""
 
+import fcntl
 import functools
 import json
 import os
@@ -68,14 +69,40 @@ def give(path: Path) -> None:
         os.chown(path, who.uid, who.gid)
 
 
+_taken: Final[set[int]] = set()
+"""The ports that this process has taken."""
+
+
 def free_port() -> int:
-    """Find a port that nobody listens on. Chosen by chance, so that runs beside each other rarely choose the same."""
+    """Find a port that nobody listens on, and that no other server of tests has, in this run or one beside it."""
     while True:
         port = secrets.choice(PORTS)
         with socket.socket() as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            if probe.connect_ex((LOOPBACK, port)) != 0 and _can_bind(probe, port):
+            if _take(port) and probe.connect_ex((LOOPBACK, port)) != 0 and _can_bind(probe, port):
                 return port
+
+
+def _take(port: int) -> bool:
+    """Whether nobody had taken the port; it is that of this process then, until the process ends.
+
+    It is taken long before a server listens on it, and nobody listens on it while that is restarted.
+    """
+    if port in _taken:
+        return False
+    try:
+        fcntl.lockf(_port_locks(), fcntl.LOCK_EX | fcntl.LOCK_NB, 1, port)
+    except (BlockingIOError, PermissionError):  # as the system has it
+        return False
+    _taken.add(port)
+    return True
+
+
+@functools.cache
+def _port_locks() -> int:
+    """The file whose bytes stand for ports; whoever has locked one has taken that port."""
+    path = Path(tempfile.gettempdir(), f"commonhold-tests-ports-{os.geteuid()}.lock")
+    return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
 
 
 def _can_bind(probe: socket.socket, port: int) -> bool:

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 import psycopg
@@ -16,6 +17,7 @@ from tests.services import programs
 from tests.services.fixtures import NewRedis, require
 from tests.services.pooler import Pooler
 from tests.services.postgres_server import Database, PostgresServer
+from tests.services.processes import free_port
 from tests.services.programs import PROGRAMS, InstallationFailedError, Program, find_or_install
 from tests.services.redis_server import RedisServer
 
@@ -134,6 +136,14 @@ def test_settings_are_passed_on(new_redis: NewRedis) -> None:
         assert client.config_get("maxmemory*")["maxmemory"] == str(64 * 1024 * 1024)
 
 
+def test_a_port_is_given_to_one_server_alone_before_it_listens_there() -> None:
+    port = free_port()
+    script = "import sys; from tests.services import processes; print(processes._take(int(sys.argv[1])))"
+    command = [sys.executable, "-c", script, str(port)]
+    for _ in range(2):
+        assert subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout == "False\n"
+
+
 # ---- What is left of a run: nothing ----
 
 
@@ -159,8 +169,13 @@ def inner_run(folder: Path) -> Iterator[tuple[subprocess.Popen[bytes], list[Path
     notes = [folder / "notes" / name for name in ("one", "other")]
     with (folder / "output").open("wb") as output:
         run = subprocess.Popen([sys.executable, *words], cwd=folder, env=environment, stdout=output, stderr=output)
+
+    def has_notes(count: int) -> bool:
+        return run.poll() is not None or sum(note.exists() for note in notes) >= count
+
     try:
-        until(lambda: run.poll() is not None or all(note.exists() for note in notes))
+        for count in (1, 2):  # who comes second has had to wait for the PostgreSQL of the first
+            until(partial(has_notes, count))
         yield run, [Path(line) for note in notes for line in note.read_text("utf-8").splitlines()]
     finally:
         run.kill()
