@@ -87,7 +87,7 @@ class InProcess:
         if name == "acquire" and named.get("hold_seconds") and not service.is_shared:
             return self._acquired(service, channel.hello.agent, arguments, dict(named))
         if name == "release":
-            with self._cancelled(arguments[0] if arguments else named["lease_id"]):
+            with self._cancelled(channel.hello.agent, arguments[0] if arguments else named["lease_id"]):
                 return service.release(*arguments, **named)
         # More threads that parse at once would only slow the loop down.
         with nullcontext() if OPERATIONS[name].schedule is not Schedule.FILES else self._readers:
@@ -138,19 +138,20 @@ class InProcess:
         return answer
 
     @contextmanager
-    def _cancelled(self, ticket: str) -> Iterator[None]:
-        """End the wait for a ticket that the block releases: its thread gets its place in line as the answer.
+    def _cancelled(self, agent: str | None, ticket: str) -> Iterator[None]:
+        """End the wait of `agent` for a ticket that the block releases: the answer to that is its place in line.
 
-        It gets that after the block: it releases the ticket, too, and must not be the first to do so.
+        Its thread gets that after the block: it releases the ticket, too, and must not be the first to do so.
         """
         in_line = self._in_line.get(ticket)
-        if in_line is not None:
-            in_line.is_open = False
+        if in_line is None or in_line.agent != agent:
+            yield
+            return
+        in_line.is_open = False
         try:
             yield
         finally:
-            if in_line is not None:
-                in_line.give_up()
+            in_line.give_up()
 
     def leave(self, channel: LocalChannel) -> None:
         """Count a channel as unused until its next call."""

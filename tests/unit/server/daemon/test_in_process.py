@@ -160,6 +160,18 @@ def test_who_releases_a_ticket_is_told_so_however_soon_its_wait_ends(
     assert waiting.done()
 
 
+def test_a_release_by_another_agent_leaves_a_wait_in_the_line(room: Room) -> None:
+    held = room.session("ann").acquire(KEY, task="t").lease
+    assert held is not None
+    _, channel = room.calls.find_channel(str(room.root), "bob")
+    options = {"task": "t", "ticket": "bobs", "patience_seconds": 60.0, "hold_seconds": PATIENCE_SECONDS}
+    waiting = room.beside(channel.call, "acquire", (KEY,), options)
+    room.wait_until(lambda: not room.desk.is_idle)
+    assert room.session("cid").release("bobs").outcome == "refused"
+    room.session("ann").release(held.id)
+    assert waiting.result(PATIENCE_SECONDS).outcome == "granted"
+
+
 def test_a_wait_in_line_ends_with_an_error_when_the_daemon_ends(room: Room) -> None:
     room.session("ann").acquire(KEY, task="t")
     waiting = waits_in_line(room, "bob", "bobs")
