@@ -8,6 +8,7 @@ may make no namespaces. `make test` runs the part of these nine states that `is_
 import posixpath
 import re
 import shutil
+import stat
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from functools import cache
@@ -21,6 +22,7 @@ from tests.habits.lives import MODES, PROGRAMS, Done, HookedClaude, InClaude, Li
 from tests.habits.table import TABLE, Row
 
 from commonhold.code.regions.region import hash_bytes
+from commonhold.kernel.keys import file_key
 
 pytestmark = pytest.mark.slow
 NEEDED: Final = (
@@ -114,10 +116,15 @@ def claudes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[InClaude
 
 @contextmanager
 def held(ours: Served, path: str) -> Iterator[None]:
-    """While another holds a file."""
+    """While another holds a file.
+
+    A link is leased as the file behind it, so first all is as it was: the last command may have left a link there.
+    """
+    ours.reset()
     with ours.daemon.session(HOLDER) as session:
         lease = session.acquire(path, task=TASK).lease
         assert lease is not None
+        assert lease.keys == (str(file_key(path)),)
         yield
         session.release(lease.id)
 
@@ -156,6 +163,16 @@ def test_each_row_is_chosen_and_each_kind_of_row_in_each_state_and_mode() -> Non
     assert {row for row, *_ in chosen} == set(TABLE)
     kinds = {(bool(row.held), state, mode) for row, state, mode in chosen}
     assert kinds == {*product((True, False), STATES, MODES)}
+
+
+def test_a_file_is_held_by_its_own_path_although_the_last_command_made_a_link_of_it(lives: Lives) -> None:
+    _, ours = lives("user")
+    made = ours.do("ln -sf ../README.md docs/notes.md")
+    assert made.files["work/docs/notes.md"] == (stat.S_IFLNK, "../README.md")
+    with held(ours, "docs/notes.md"):
+        done = ours.do("cp lib/two.txt docs/notes.md")
+    assert done.files["work/docs/notes.md"] == ours.before["work/docs/notes.md"]
+    assert HOLDER in done.said_by_us
 
 
 @cases("alone")
