@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from commonhold.agents.runtime.command_records import CommandRecord, CommandRecords
 from commonhold.agents.runtime.shell_messages import report
-from commonhold.agents.runtime.shell_run import Run
+from commonhold.agents.runtime.shell_run import Run, nodes_of
 from commonhold.agents.runtime.shell_trees import as_checked_out, is_made_since, trees_visited
 from commonhold.agents.runtime.shell_writes import Open, Overwritten, head_of, newest_event, record_writes
 from commonhold.agents.runtime.surveyors import Surveyors
@@ -196,6 +196,7 @@ class Shells:
         head = head_of(session.root)
         run = Run(asked, session, leave, paths, surveyor, sequence, before, begun_ns, head, list(leave.notices))
         run.launcher = named(asked.process)
+        run.nodes = nodes_of(session.root, leave.masked)
         self._add(run)
         if self._records:
             self._records.add(run)

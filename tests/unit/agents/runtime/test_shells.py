@@ -18,6 +18,7 @@ from commonhold.agents.runtime import shells
 from commonhold.agents.runtime.shells import Shells
 from commonhold.agents.runtime.under_way import UnderWay
 from commonhold.client.session import Commonhold
+from commonhold.kernel.changeset import Changeset, Edit, Op
 from commonhold.kernel.errors import Code, StoreError
 from commonhold.kernel.purposes import HELD_FOR_TURN
 from commonhold.workspace.git.process import Git
@@ -333,6 +334,24 @@ def test_a_command_is_told_whose_file_it_wrote_also_if_the_write_was_noticed_bef
     assert "gets a notice that you overwrote it" in report
     with home.service(None) as service:
         assert [each.holder for each in commits(service)] == ["outside"], "it is recorded once"
+
+
+def test_a_command_is_told_whose_file_it_wrote_once_its_holder_had_replaced_that(home: House) -> None:
+    """The kernel takes a mount away with the file that it is on, so the new file is not read-only."""
+    home.write("b.py", "b = 1\n")
+    with home.service(TWO) as service:
+        service.acquire("b.py", task="its work")
+        (read,) = service.read("b.py")
+        shells_ = Shells(home.session, offer=lambda: MOUNTS)
+        told = {"holder": ONE, "cwd": str(home.root), "command": ["make"]}
+        quiet, ticket = (str(shells_.begin(told)["ticket"]) for _ in range(2))
+        edit = Edit(Op.REPLACE, read.key, read.hash, "b = 2\n")
+        assert service.commit(Changeset((edit,), intent="its work")).outcome == "committed"
+    assert shells_.end({"ticket": quiet, "status": 0})["report"] == "", "the holder wrote it"
+    home.write("b.py", "b = 3\n")
+    report = str(shells_.end({"ticket": ticket, "status": 0})["report"])
+    assert "codex:two holds file:b.py" in report
+    assert "gets a notice that you overwrote it" in report
 
 
 def test_a_tree_that_was_looked_at_ahead_is_not_read_for_the_first_command(
