@@ -11,7 +11,7 @@ from typing import Final
 
 from commonhold.workspace.sandbox import bubblewrap
 
-_PATIENCE_SECONDS: Final = 10.0
+_PATIENCE_SECONDS: Final = 30.0
 _TRY: Final = (
     f"import os, sys; sys.path.append({str(Path(__file__).parents[1])!r}); import sandbox.mounts as it; "
     "before = open('/proc/self/uid_map').read(); it.mask(['/'], []); "
