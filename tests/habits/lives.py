@@ -26,6 +26,8 @@ from commonhold.workspace.daemon_files import http_address
 
 PROGRAMS: Final = os.pathsep.join((str(Path(sys.executable).parent), "/usr/local/bin", "/usr/bin", "/bin"))
 _PATIENCE_SECONDS: Final = 120
+_NEVER_IDLE_SECONDS: Final = 86_400
+"""A daemon waits so long for the next row: one that began in its place would not be started as the commands are."""
 # What holds times or places, and what is kept for nobody but its program: that it is there is enough.
 _NAMED_ONLY: Final = re.compile(r"__pycache__/|\.coverage$|/\.venv/|coverage\.xml$")
 _SIZED_ONLY: Final = re.compile(r"\.(?:tar|gz|zip|tgz)$")
@@ -230,7 +232,7 @@ class HookedClaude(Served, InClaude):
         }
         told |= {"tool_name": "Bash", "tool_input": {"command": line}, "tool_use_id": f"call-{self.agents}"}
         words = [*self.start, sys.executable, "-I", "-S", hook_program.__file__, "claude"]
-        words += [http_address(str(self.daemon.state)), "block", "20"]
+        words += [http_address(str(self.daemon.state)), "block", str(_PATIENCE_SECONDS)]
         done = subprocess.run(words, input=json.dumps(told).encode(), capture_output=True, check=True)
         return json.loads(done.stdout) if done.stdout else None
 
@@ -239,7 +241,8 @@ class HookedClaude(Served, InClaude):
 def served(life: AnyServed) -> Iterator[AnyServed]:
     """The same while its daemon runs, which is started as the commands are."""
     life.daemon = Serving(life.root)
-    command = [*life.start, sys.executable, "-m", "commonhold.server.daemon", str(life.root), "600", "600"]
+    words = ("-m", "commonhold.server.daemon", str(life.root), str(_NEVER_IDLE_SECONDS), "600")
+    command = [*life.start, sys.executable, *words]
     variables = {**os.environ, **life.environment}
     pipe = subprocess.PIPE
     with subprocess.Popen(command, stdout=pipe, stderr=subprocess.STDOUT, text=True, env=variables) as process:
