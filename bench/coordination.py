@@ -13,6 +13,7 @@ import signal
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from ctypes import c_bool
 from dataclasses import dataclass, field
 from multiprocessing import get_context
 from multiprocessing.process import BaseProcess
@@ -133,9 +134,10 @@ def carry_out(plan: Plan, sizes: Sizes, agents: int, killed: int) -> Run:
         chance = random.Random(sizes.seed)  # noqa: S311 - as above
         begin = context.Event()
         ready = context.Semaphore(0)
+        may_go = context.RawValue(c_bool)  # it has no lock that a killed process could take along
 
         def start(number: int) -> BaseProcess:
-            arguments = (folder, f"agent-{number}", dict(plan.seconds), sizes, begin, ready)
+            arguments = (folder, f"agent-{number}", dict(plan.seconds), sizes, begin, ready, may_go)
             process = context.Process(target=_work, args=arguments, daemon=True)
             process.start()
             return process
@@ -153,6 +155,8 @@ def carry_out(plan: Plan, sizes: Sizes, agents: int, killed: int) -> Run:
                 victim.join()
                 dead += 1
                 workers.append(start(agents + dead))
+            if dead == killed:
+                may_go.value = True
             time.sleep(_POLL_SECONDS)
         took = time.monotonic() - begun
         with commonhold.open(folder, agent="planner") as hold:
@@ -173,8 +177,16 @@ class _without_daemon:  # noqa: N801 - used as a block
             os.environ["COMMONHOLD_DAEMON"] = self._before
 
 
-def _work(folder: str, name: str, seconds: Mapping[str, float], sizes: Sizes, begin: Event, ready: Semaphore) -> None:
-    """Be one agent: claim, think, end; until every task has landed."""
+def _work(
+    folder: str,
+    name: str,
+    seconds: Mapping[str, float],
+    sizes: Sizes,
+    begin: Event,
+    ready: Semaphore,
+    may_go: c_bool,
+) -> None:
+    """Be one agent: claim, think, end; until every task has landed, and it `may_go`: all were killed that are to be."""
     with commonhold.open(folder, agent=name) as hold:
         ready.release()
         begin.wait()
@@ -188,6 +200,8 @@ def _work(folder: str, name: str, seconds: Mapping[str, float], sizes: Sizes, be
             elif answer.waiting:
                 time.sleep(_IDLE_PART * sizes.median_seconds)
             else:
+                while not may_go.value:
+                    time.sleep(_POLL_SECONDS)
                 return
 
 

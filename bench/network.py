@@ -12,6 +12,7 @@ import json
 import multiprocessing
 import threading
 import time
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -122,11 +123,13 @@ def _watched(server: Process, folder: Path, sizes: Sizes) -> list[Figure]:
     agents = [_Agent(server, number) for number in range(sizes.agents)]
     for each in agents:
         each.start()
+    _wait_for_more(agents)
     time.sleep(sizes.seconds)
     killed_at, port = time.time(), server.port
     server.kill()
     time.sleep(_AWAY_SECONDS)
     server.start(port)
+    _wait_for_more(agents)
     time.sleep(sizes.seconds_after)
     for each in agents:
         each.is_over.set()
@@ -181,6 +184,15 @@ class _Agent(threading.Thread):
                     self.granted.append(lease.id)
                 held = lease.id if lease is not None else None
                 self.is_over.wait(max(0.0, next_at - time.monotonic()))
+
+
+def _wait_for_more(agents: Sequence[_Agent]) -> None:
+    """Wait until each agent was granted one more lease, however slow the machine. Raises TimeoutError."""
+    before, until = [len(each.granted) for each in agents], time.monotonic() + _PATIENCE_SECONDS
+    while any(len(each.granted) <= count for each, count in zip(agents, before, strict=True)):
+        if time.monotonic() > until:
+            raise TimeoutError(f"an agent was granted nothing within {_PATIENCE_SECONDS:g} s")
+        time.sleep(0.05)
 
 
 def _newest(server: Process) -> int:

@@ -26,6 +26,7 @@ KEYS: Final = tuple(f"pkg/m0.py#f0_{number}" for number in range(4))
 """Few, and the same for all: clients overtake one another."""
 TOKEN: Final = re.compile(r"# (k\d+x\d+_\d+)$", re.MULTILINE)
 SEED: Final = 13
+_PATIENCE_SECONDS: Final = 120.0
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,11 @@ class Sizes:
 
 
 QUICK: Final = Sizes(clients=2, seconds=3.0, pause=1.0, daemons=0.5)
+
+
+def _name(number: int, life: int) -> str:
+    """Return the name of a client in one of its lives; its tokens begin with it."""
+    return f"k{number}x{life}"
 
 
 class Siege:
@@ -63,6 +69,7 @@ class Siege:
         try:
             for number in range(self._sizes.clients):
                 self._start(number)
+            self._wait_until_all_commit()
             until = time.monotonic() + self._sizes.seconds
             while time.monotonic() < until:
                 time.sleep(self._chance.uniform(0.5, 1.5) * self._sizes.pause)
@@ -76,12 +83,25 @@ class Siege:
 
     def _start(self, number: int) -> None:
         self._lives[number] += 1
-        name = f"k{number}x{self._lives[number]}"
+        name = _name(number, self._lives[number])
         task = client.Task(str(self._root), name, ("note",), KEYS, crew.ENDLESS, str(self._acks / name))
         self._members[number] = started = crew.start(task)
         assert started.stdin is not None
         started.stdin.write("\n")
         started.stdin.flush()
+
+    def _wait_until_all_commit(self) -> None:
+        """Wait until each client was acknowledged an edit, however long they take to start: nothing is lost before."""
+        until = time.monotonic() + _PATIENCE_SECONDS
+        while not all(map(self._has_committed, self._members)):
+            assert all(each.poll() is None for each in self._members.values()), "a client failed"
+            if time.monotonic() > until:
+                raise TimeoutError(f"some clients committed nothing within {_PATIENCE_SECONDS:g} s")
+            time.sleep(0.02)
+
+    def _has_committed(self, number: int) -> bool:
+        acks = self._acks / _name(number, self._lives[number])
+        return acks.exists() and acks.stat().st_size > 0
 
     def _kill(self) -> None:
         if self._chance.random() < self._sizes.daemons:
