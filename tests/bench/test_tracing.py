@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 import pytest
-from bench.tracing import Trace, Tracer, figures, in_daemon, in_process
+from bench.tracing import ROUNDS, Trace, Tracer, figures, in_daemon, in_process
 
 
 @pytest.fixture
@@ -29,7 +29,7 @@ def test_a_commit_in_process_is_counted_in_files_functions_and_transactions(trac
 
 @pytest.mark.slow
 def test_a_daemon_counts_what_it_does_for_a_session_and_for_hooks() -> None:
-    traces = {name: (trace, names) for name, trace, names in in_daemon(rounds=2)}
+    traces = {name: (trace, names) for name, trace, names in in_daemon(ROUNDS)}
     hooks, before, after = (traces[name] for name in ("hooks of an edit", "hook before an edit", "hook after an edit"))
     assert hooks[0].functions > max(before[0].functions, after[0].functions)
     assert any(name.startswith("agents/runtime/editing.py:") for name in before[1])
