@@ -43,9 +43,12 @@ def built(folder: Path, *, as_version: str | None = None) -> Path:
     if as_version is not None:
         source = folder / "source"
         for name in ("src", "pyproject.toml", "README.md", "LICENSE"):
-            copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
             source.mkdir(exist_ok=True)
-            copy(ROOT / name, source / name)
+            if (ROOT / name).is_dir():
+                # Other processes keep bytecode in there: its files come and go while they are copied.
+                shutil.copytree(ROOT / name, source / name, ignore=shutil.ignore_patterns("__pycache__"))
+            else:
+                shutil.copy(ROOT / name, source / name)
         for name in ("pyproject.toml", "src/commonhold/__init__.py"):
             text = (source / name).read_text(encoding="utf-8")
             named = text.replace(f'"{version("commonhold")}"', f'"{as_version}"', 1)
