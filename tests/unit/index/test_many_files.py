@@ -99,9 +99,8 @@ def wait_for_the_end_of(pids: list[int]) -> None:
 def is_alive(pid: int) -> bool:
     try:
         os.kill(pid, 0)
-        state = Path(f"/proc/{pid}/stat")
-        return not state.exists() or ") Z " not in state.read_text()
-    except ProcessLookupError:
+        return not Path("/proc/self").exists() or ") Z " not in Path(f"/proc/{pid}/stat").read_text()
+    except (FileNotFoundError, ProcessLookupError):  # it may have been waited for just now
         return False
 
 
