@@ -25,11 +25,11 @@ SENDING = threading.Lock()
 PUSHES = MODE.startswith("push")
 
 
-def send(message: dict[str, Any]) -> None:
-    body = json.dumps({"jsonrpc": "2.0"} | message).encode()
+def send(*messages: dict[str, Any]) -> None:
+    """Send them in one piece: a reader that waits for rest must find none in between."""
+    bodies = [json.dumps({"jsonrpc": "2.0"} | each).encode() for each in messages]
     with SENDING:
-        sys.stdout.buffer.write(b"Content-Type: x\r\ncontent-length: %d\r\n\r\n%b" % (len(body), body))
-        sys.stdout.buffer.flush()
+        raw(b"".join(b"Content-Type: x\r\ncontent-length: %d\r\n\r\n%b" % (len(each), each) for each in bodies))
 
 
 def receive() -> dict[str, Any]:
@@ -79,20 +79,23 @@ def publish() -> None:
         return
     if MODE == "push and die":
         sys.exit(9)
-    params: dict[str, Any] = {}
-    for path in SHOWN:
-        version = {"version": VERSIONS[path]} if MODE == "push" else {}
-        items = 3 if MODE == "push oddly" else diagnostics(path)
-        params = {"uri": f"file://{ROOT / path}", "diagnostics": items} | version
-        send({"method": "textDocument/publishDiagnostics", "params": params})
-    if MODE == "push for ever":
-        threading.Thread(target=repeat, args=(params,), daemon=True).start()
+    messages = [published(path) for path in SHOWN]
+    send(*messages)
+    if MODE == "push for ever" and messages:
+        threading.Thread(target=repeat, args=messages[-1:], daemon=True).start()
 
 
-def repeat(params: dict[str, Any]) -> None:
+def published(path: str) -> dict[str, Any]:
+    version = {"version": VERSIONS[path]} if MODE == "push" else {}
+    items = 3 if MODE == "push oddly" else diagnostics(path)
+    params = {"uri": f"file://{ROOT / path}", "diagnostics": items} | version
+    return {"method": "textDocument/publishDiagnostics", "params": params}
+
+
+def repeat(message: dict[str, Any]) -> None:
     while True:
         time.sleep(0.02)
-        send({"method": "textDocument/publishDiagnostics", "params": params})
+        send(message)
 
 
 def take(method: str, params: dict[str, Any]) -> None:

@@ -40,6 +40,8 @@ FAILING = {
 PUSHING = {
     "push nothing": "said nothing of a.fake within",
     "push for ever": "did not come to rest within",
+}
+PUSHING_AND_FAILING = {
     "push and die": r"ended by itself \(status 9\)",
     "push oddly": "answered with no list of diagnostics",
 }
@@ -66,10 +68,18 @@ def test_a_server_that_gives_no_answer_is_told_of(rig: Rig, mode: str, changes: 
 
 
 @pytest.mark.parametrize("mode", PUSHING)
-def test_a_server_that_pushes_and_fails_is_told_of(rig: Rig, mode: str) -> None:
+def test_a_server_that_pushes_without_end_or_nothing_is_told_of(rig: Rig, mode: str) -> None:
     report = rig.checker(mode, Patience(10, 1)).compare(CHANGE, ["b.fake"])
     assert report.new == ()
     assert re.match(f"types were not compared: fake {PUSHING[mode]}", report.why)
+
+
+@pytest.mark.parametrize("mode", PUSHING_AND_FAILING)
+def test_a_server_that_pushes_and_fails_is_told_of(rig: Rig, mode: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connection, "_SHORT_SECONDS", PATIENCE_SECONDS)
+    report = rig.checker(mode).compare(CHANGE, ["b.fake"])
+    assert report.new == ()
+    assert re.match(f"types were not compared: fake {PUSHING_AND_FAILING[mode]}", report.why)
 
 
 def test_a_program_that_cannot_be_run_is_told_of(rig: Rig) -> None:
@@ -125,7 +135,8 @@ def test_one_that_always_fails_is_left_alone_for_longer_and_longer(rig: Rig) -> 
     assert starts == [0, 1, 3, 7, 15]
 
 
-def test_one_that_dies_between_two_calls_is_started_anew(rig: Rig) -> None:
+def test_one_that_dies_between_two_calls_is_started_anew(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connection, "_SHORT_SECONDS", PATIENCE_SECONDS)
     now = count(0, 100)
     checker = rig.checker(clock=lambda: float(next(now)))
     assert said(checker.compare(CHANGE, ["b.fake"])) == BROKEN

@@ -13,6 +13,7 @@ from tests.unit.typecheck.rig import PATIENT, is_alive, said
 
 from commonhold.code.type_checkers import TypeReport
 from commonhold.typecheck import ServerChecker, open_checkers
+from commonhold.typecheck import checker as checker_module
 from commonhold.typecheck.servers import TY
 
 pytestmark = pytest.mark.slow
@@ -149,7 +150,10 @@ def test_it_dies_with_the_process_that_started_it(root: Path) -> None:
     until(lambda: not is_alive(int(done.stdout)))
 
 
-def test_all_that_are_known_are_asked_in_the_environment_of_this_process(root: Path) -> None:
+def test_all_that_are_known_are_asked_in_the_environment_of_this_process(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(checker_module, "Patience", lambda: PATIENT)
     checkers = open_checkers(str(root))
     assert checkers.compare({"notes.txt": b""}) == TypeReport()
     assert checkers.compare({"pkg/prices.py": PRICES.encode()}).checker == "ty 0.0.108"
