@@ -4,9 +4,17 @@ import os
 from pathlib import Path
 
 import pytest
+from tests.patience import PATIENCE_SECONDS
 
+from commonhold.diagnostics import type_checkers as module
 from commonhold.diagnostics.finding import Level
 from commonhold.diagnostics.type_checkers import type_checkers
+
+
+@pytest.fixture(autouse=True)
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A program that is slow to start must not be taken for one that says nothing."""
+    monkeypatch.setattr(module, "_TIMEOUT_SECONDS", PATIENCE_SECONDS)
 
 
 def put(folder: Path, script: str) -> None:

@@ -12,6 +12,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from tests.patience import PATIENCE_SECONDS
 
 from commonhold.kernel.errors import InputError
 from commonhold.machine import process_groups
@@ -55,34 +56,36 @@ def scratch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_the_exit_status_decides(command: str, scratch: Path, monkeypatch: pytest.MonkeyPatch, *, passes: bool) -> None:
     monkeypatch.setenv("GIT_DIR", "/elsewhere")
     check = CommandCheck(command, fill, worktree="/of/user")
-    assert check.passes({"src/a.py": b"new"}, 30).passed is passes
+    assert check.passes({"src/a.py": b"new"}, PATIENCE_SECONDS).passed is passes
     assert list(scratch.iterdir()) == []
 
 
 def test_every_try_has_a_copy_of_its_own() -> None:
     check = CommandCheck("test ! -e left && touch left && rm rest src/a.py", fill)
-    assert [check.passes({"src/a.py": b"new"}, 30).passed for _ in range(2)] == [True, True]
+    assert [check.passes({"src/a.py": b"new"}, PATIENCE_SECONDS).passed for _ in range(2)] == [True, True]
 
 
 @pytest.mark.parametrize(
     "name", ["a b.py", "it's.py", '"; touch hacked; ".py', "-rf", "$(touch hacked).py", "new\nline", "é.py"]
 )
 def test_odd_names_reach_the_command_as_they_are(name: str) -> None:
-    result = CommandCheck("cat -- {file} && test ! -e hacked").passes({f"odd/{name}": b"content of it"}, 30)
+    result = CommandCheck("cat -- {file} && test ! -e hacked").passes(
+        {f"odd/{name}": b"content of it"}, PATIENCE_SECONDS
+    )
     assert (result.passed, result.tail) == (True, "content of it")
 
 
 def test_a_name_that_is_no_utf8() -> None:
     name = os.fsdecode(b"\xff.py")
-    assert CommandCheck('cat -- "$COMMONHOLD_CANDIDATE"').passes({name: b"content"}, 30).tail == "content"
+    assert CommandCheck('cat -- "$COMMONHOLD_CANDIDATE"').passes({name: b"content"}, PATIENCE_SECONDS).tail == "content"
 
 
 def test_several_candidates_are_all_named() -> None:
-    assert CommandCheck("cat {file}").passes({"a": b"1", "b c": b"2"}, 30).tail == "12"
+    assert CommandCheck("cat {file}").passes({"a": b"1", "b c": b"2"}, PATIENCE_SECONDS).tail == "12"
 
 
 def test_the_end_of_what_is_printed_is_kept() -> None:
-    result = CommandCheck("seq 1 100000; echo problem >&2; printf '\\377'; exit 1").passes({"a": b""}, 30)
+    result = CommandCheck("seq 1 100000; echo problem >&2; printf '\\377'; exit 1").passes({"a": b""}, PATIENCE_SECONDS)
     assert result.tail.endswith("100000\nproblem\n\N{REPLACEMENT CHARACTER}")
     assert len(result.tail) <= 4000
 
@@ -96,8 +99,8 @@ def test_a_link_in_the_copy_leads_nowhere(tmp_path: Path) -> None:
         Path(folder, "file").symlink_to(outside / "file")
 
     with pytest.raises(InputError, match="link"):
-        CommandCheck("true", fill_with_link).passes({"link/a": b"1"}, 30)
-    assert CommandCheck("cat file", fill_with_link).passes({"file": b"1"}, 30).tail == "1"
+        CommandCheck("true", fill_with_link).passes({"link/a": b"1"}, PATIENCE_SECONDS)
+    assert CommandCheck("cat file", fill_with_link).passes({"file": b"1"}, PATIENCE_SECONDS).tail == "1"
     assert list(outside.iterdir()) == []
 
 
@@ -118,7 +121,7 @@ def test_time_is_limited_for_all_that_the_command_began(tmp_path: Path, monkeypa
 
 def test_what_runs_on_in_the_background_is_ended(tmp_path: Path) -> None:
     pids = tmp_path / "pids"
-    assert CommandCheck(f"sleep 600 & echo $! >{pids}").passes({"a": b""}, 30).passed
+    assert CommandCheck(f"sleep 600 & echo $! >{pids}").passes({"a": b""}, PATIENCE_SECONDS).passed
     assert not is_alive(int(pids.read_text(encoding="ascii")))
 
 
@@ -168,17 +171,17 @@ def test_ctrl_c_while_the_command_is_just_being_begun_ends_it_too(monkeypatch: p
 
 def test_what_the_candidate_removes_is_not_in_the_copy(scratch: Path) -> None:
     check = CommandCheck("test ! -e src/a.py && test ! -e rest && grep -q new moved.py", fill)
-    assert check.passes({"src/a.py": None, "rest": None, "moved.py": b"new"}, 30).passed
+    assert check.passes({"src/a.py": None, "rest": None, "moved.py": b"new"}, PATIENCE_SECONDS).passed
     assert list(scratch.iterdir()) == []
 
 
 def test_what_was_never_there_may_be_removed() -> None:
-    assert CommandCheck("test -e rest", fill).passes({"never": None, "no/folder/either": None}, 30).passed
+    assert CommandCheck("test -e rest", fill).passes({"never": None, "no/folder/either": None}, PATIENCE_SECONDS).passed
 
 
 def test_a_file_may_give_way_to_a_folder_of_its_name() -> None:
     check = CommandCheck("grep -q new rest/inside", fill)
-    assert check.passes({"rest": None, "rest/inside": b"new"}, 30).passed
+    assert check.passes({"rest": None, "rest/inside": b"new"}, PATIENCE_SECONDS).passed
 
 
 def test_a_link_is_removed_and_not_what_it_leads_to(tmp_path: Path) -> None:
@@ -188,7 +191,7 @@ def test_a_link_is_removed_and_not_what_it_leads_to(tmp_path: Path) -> None:
     def linked(folder: str) -> None:
         Path(folder, "link").symlink_to(target)
 
-    assert CommandCheck("test ! -e link", linked).passes({"link": None}, 30).passed
+    assert CommandCheck("test ! -e link", linked).passes({"link": None}, PATIENCE_SECONDS).passed
     assert target.read_text(encoding="utf-8") == "kept"
 
 
@@ -201,10 +204,10 @@ def test_nothing_is_removed_through_a_link_that_leads_out(tmp_path: Path) -> Non
         Path(folder, "src").symlink_to(outside)
 
     with pytest.raises(InputError, match="leads out of the copy"):
-        CommandCheck("true", linked).passes({"src/a.py": None}, 30)
+        CommandCheck("true", linked).passes({"src/a.py": None}, PATIENCE_SECONDS)
     assert outside.joinpath("a.py").read_text(encoding="utf-8") == "kept"
 
 
 def test_several_candidates_are_named_each_in_its_place() -> None:
     check = CommandCheck('test -z "$COMMONHOLD_CANDIDATE" && cat {file} | tr -d "\\n" | grep -q onetwo', fill)
-    assert check.passes({"one.py": b"one", "two words.py": b"two"}, 30).passed
+    assert check.passes({"one.py": b"one", "two words.py": b"two"}, PATIENCE_SECONDS).passed
