@@ -81,7 +81,9 @@ def test_who_ends_the_watching_process_ends_the_daemon_gently(root: Path) -> Non
 
 def test_after_an_upgrade_the_next_daemon_is_of_the_new_program(root: Path, tmp_path: Path) -> None:
     """Else it would be a fork of a process that has the old modules loaded, and load the rest from the new files."""
-    program = Path(shutil.copytree(Path(commonhold.__file__).parent, tmp_path / "program/commonhold"))
+    # Other processes keep bytecode in there: its files come and go while they are copied.
+    without = shutil.ignore_patterns("__pycache__")
+    program = Path(shutil.copytree(Path(commonhold.__file__).parent, tmp_path / "program/commonhold", ignore=without))
     environment = {**os.environ, "PYTHONPATH": str(program.parent)}
     command = [sys.executable, "-m", "commonhold.server.daemon.supervisor", str(root)]
     with place(root) as found:
