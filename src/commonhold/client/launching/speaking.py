@@ -17,7 +17,7 @@ _PATIENCE_SECONDS = 120.0
 # A killed daemon is started again by its supervisor within this time.
 _REVIVAL_SECONDS = 0.3
 # A running daemon may not listen yet.
-_BEGINNING_SECONDS = 5.0
+_BEGINNING_SECONDS = 15.0
 _PAUSE_SECONDS = 0.01
 _SOCKETS = ("/.git/commonhold/http.sock", "/.commonhold/http.sock")
 _OK = b"200"
@@ -91,17 +91,22 @@ def asked_of_next(socket: str, path: str, told: Object) -> Object:
     except Unserved as fault:
         if not fault.is_away:
             raise
-    seconds = _BEGINNING_SECONDS if _is_started(socket) else 0.0
-    return _asked_until(socket, path, told, time.monotonic() + seconds)
+    is_begun = _is_started(socket)
+    until = time.monotonic() + (_BEGINNING_SECONDS if is_begun else 0.0)
+    return _asked_until(socket, path, told, until, is_begun=is_begun)
 
 
-def _asked_until(socket: str, path: str, told: Object, until: float) -> Object:
-    """Return the daemon's answer; ask again while a socket is there and no daemon answers. Raises Unserved."""
+def _asked_until(socket: str, path: str, told: Object, until: float, *, is_begun: bool = False) -> Object:
+    """Return the daemon's answer; ask again while no daemon answers, but a socket is there. Raises Unserved.
+
+    A daemon that `is_begun` has its lock, and makes its socket later.
+    """
     while True:
         try:
             return asked(socket, path, told)
         except Unserved as fault:
-            if not fault.is_away or fault.is_absent or time.monotonic() >= until:
+            is_vain = fault.is_absent and not is_begun
+            if not fault.is_away or is_vain or time.monotonic() >= until:
                 raise
         time.sleep(_PAUSE_SECONDS)
 
