@@ -5,6 +5,7 @@ import os
 import random
 import signal
 import subprocess
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -135,6 +136,25 @@ def test_a_claim_that_is_killed_at_any_moment_is_made_or_not(tmp_path: Path) -> 
     assert git(clone, "status", "--short") == ""
     fences = _fences(bare, REF)
     assert fences == sorted(set(fences))
+
+
+def test_a_call_goes_on_beside_the_git_of_one_that_was_killed(tmp_path: Path) -> None:
+    """That writes the same refs of the clone, and a disk may be slow."""
+    bare = remote_with(tmp_path, one="")
+    clone = clone_of(str(bare), tmp_path / "agent")
+    call(clone, "list")
+    git(tmp_path / "seed", "commit", "--quiet", "--allow-empty", "-m", "more")
+    git(tmp_path / "seed", "push", "--quiet", "origin", "HEAD:main")
+    git(clone, "fetch", "--quiet", "origin", "main")
+    (seen,) = (clone / ".git" / "refs" / "commonhold" / "seen").iterdir()
+    lock = seen.with_name(f"{seen.name}.lock")
+    lock.write_text(git(bare, "rev-parse", "main"))
+    writing = threading.Timer(1.0, lock.rename, (seen,))
+    writing.start()
+    status, found = call(clone)
+    writing.join()
+
+    assert (status, found["task"]) == (0, "one")
 
 
 def test_another_tool_that_forces_the_ref_back_loses_no_claim_in_silence(tmp_path: Path) -> None:

@@ -26,6 +26,8 @@ _NETWORK_SECONDS: Final = 120
 _RETRY_SECONDS: Final = 5.0
 _SURE: Final = 3
 """After this many failed pushes in a row, with the ref unmoved, the remote's refusal is believed."""
+_LOCKS_OF_OTHERS: Final = ("-c", "core.filesRefLockTimeout=10000")
+"""In milliseconds. The git of a call that was killed may still be writing the refs that the next call writes."""
 _FOR_THE_NETWORK: Final = ("GIT_SSH", "GIT_ASKPASS", "GIT_HTTP", "GIT_SSL", "GIT_PROXY")
 _FETCH: Final = ("fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules", "--no-auto-gc")
 _FILE: Final = "100644"
@@ -109,16 +111,20 @@ class GitClaims:
 
     def _fetch(self, tips: Mapping[str, str]) -> None:
         """Fetch the commits, under refs that keep them and make the next fetch small."""
+        if missing := self._missing(tips):
+            done = self._reach(*_FETCH, "--", self._remote, *missing)
+            # Git does not write a ref that another call has moved meanwhile, and that may have been to the same commit.
+            if done.returncode and self._missing(tips):
+                raise _unreachable("fetch", self._remote, done.stderr)
+
+    def _missing(self, tips: Mapping[str, str]) -> list[str]:
+        """Return what to fetch: the refs of the remote that were not seen here at these commits yet."""
         wanted = {f"{_SEEN}{self._place(name)}": (name, tip) for name, tip in tips.items() if tip}
-        missing = [
+        return [
             f"+{name}:{seen}"
             for seen, (name, tip) in wanted.items()
             if self._git.line("rev-parse", "--verify", "--quiet", f"{seen}^{{commit}}") != tip
         ]
-        if missing:
-            done = self._reach(*_FETCH, "--", self._remote, *missing)
-            if done.returncode:
-                raise _unreachable("fetch", self._remote, done.stderr)
 
     def _place(self, name: str) -> str:
         return hashlib.sha256(f"{self._remote}\0{name}".encode("utf-8", "surrogateescape")).hexdigest()[:16]
@@ -171,7 +177,7 @@ class GitClaims:
         """Run a command of git that connects to the remote, with the user's own settings for it."""
         own = {name: text for name, text in os.environ.items() if name.startswith(_FOR_THE_NETWORK)}
         try:
-            return self._git.run(*words, settings=own, timeout_seconds=_NETWORK_SECONDS)
+            return self._git.run(*_LOCKS_OF_OTHERS, *words, settings=own, timeout_seconds=_NETWORK_SECONDS)
         except subprocess.TimeoutExpired as fault:
             said = f"no answer within {_NETWORK_SECONDS} s".encode()
             raise _unreachable(words[0], self._remote, said) from fault
