@@ -16,6 +16,7 @@ import json
 import os
 import platform
 import random
+import resource
 import runpy
 import signal
 import socket
@@ -33,6 +34,7 @@ import click
 
 from commonhold.cli.commands import COMMANDS
 from commonhold.cli.program import cli
+from commonhold.machine.system import process_umask
 
 PROJECT: Final = Path(__file__).parents[1]
 LOADED: Final = ("commonhold.bootstrap", "commonhold.server.daemon.lifetime", "commonhold.server.http_runtime")
@@ -58,7 +60,8 @@ class Warm(subprocess.Popen[AnyStr]):
             "words": [os.fspath(word) for word in args[1:]],
             "folder": os.path.abspath(given["cwd"] or "."),  # noqa: PTH100 - which may be bytes
             "environment": dict(os.environ if given["env"] is None else given["env"]),
-            "umask": _umask(),
+            "umask": process_umask(),
+            "open_files": resource.getrlimit(resource.RLIMIT_NOFILE),
             "is_apart": given["start_new_session"],
         }
         streams = [number if end == -1 else end for number, end in enumerate(ends)]
@@ -77,12 +80,6 @@ def run(command: list[str | bytes], *, timeout: float = 60.0, **options: Any) ->
             process.kill()
             raise
     return subprocess.CompletedProcess(command, process.returncode, out, err)
-
-
-def _umask() -> int:
-    found = os.umask(0)
-    os.umask(found)
-    return found
 
 
 def _may_be_warm(given: dict[str, Any]) -> bool:
@@ -172,6 +169,7 @@ def _become(request: dict[str, Any], streams: list[int]) -> list[str]:
     if request["is_apart"]:
         os.setsid()
     os.umask(request["umask"])
+    resource.setrlimit(resource.RLIMIT_NOFILE, tuple(request["open_files"]))
     os.chdir(request["folder"])
     os.environ.clear()
     os.environ.update(request["environment"])

@@ -2,6 +2,7 @@
 
 import json
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -13,12 +14,12 @@ from tests import warm
 
 pytestmark = pytest.mark.slow
 
-TELLING = """import json, os, random, sys
+TELLING = """import json, os, random, resource, sys
 told = {
     "words": sys.argv[1:], "folder": os.getcwd(), "parent": os.getppid(), "group": os.getpgrp(), "path": sys.path[0],
     "variables": {name: value for name, value in os.environ.items() if name.startswith("TOLD")},
     "umask": os.umask(0), "descriptors": os.listdir("/proc/self/fd"), "chance": random.random(), "name": __name__,
-    "input": sys.stdin.read(),
+    "input": sys.stdin.read(), "open_files": resource.getrlimit(resource.RLIMIT_NOFILE),
 }
 print(json.dumps(told), flush=True)
 print("complaint", file=sys.stderr)
@@ -47,14 +48,17 @@ def heard(kind: type[subprocess.Popen[bytes]], folder: Path, **options: Any) -> 
 
 def test_it_is_told_the_same_as_any_other(tmp_path: Path) -> None:
     options: dict[str, Any] = {"env": {**os.environ, "TOLD": "more"}}
-    before = os.umask(0o027)
+    before, limits = os.umask(0o027), resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (limits[0] // 2, limits[1]))
     try:
         (plain, *rest), (ours, *others) = (heard(kind, tmp_path, **options) for kind in BOTH)
     finally:
         os.umask(before)
+        resource.setrlimit(resource.RLIMIT_NOFILE, limits)
     assert plain.pop("chance") != ours.pop("chance")
     assert ours == plain
     assert (ours["parent"], ours["umask"], ours["input"]) == (os.getpid(), 0o027, "größe")
+    assert ours["open_files"] == [limits[0] // 2, limits[1]]
     assert others == rest == [b"complaint\n", 7]
 
 
