@@ -4,14 +4,13 @@ import os
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from socketserver import BaseRequestHandler, TCPServer, ThreadingTCPServer
 
 from tests import warm
-from tests.patience import PATIENCE_SECONDS
 
 ENVIRONMENT = os.environ | {
     **{f"GIT_{who}_{what}": f"{what}@example.org" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")},
@@ -56,19 +55,17 @@ def claiming(clone: Path, *words: str, agent: str = "") -> subprocess.Popen[byte
 
 @contextmanager
 def git_daemon(folder: Path) -> Iterator[str]:
-    """Serve the folder's repositories by `git daemon` on a free port."""
-    command = ["git", "daemon", "--reuseaddr", "--listen=127.0.0.1", "--port=0", "--export-all", "--informative-errors"]
-    port = _free_port()
-    command[command.index("--port=0")] = f"--port={port}"
-    words = [*command, "--enable=receive-pack", f"--base-path={folder}", str(folder)]
-    daemon = subprocess.Popen(words, env=ENVIRONMENT, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-    url = f"git://127.0.0.1:{port}/origin.git"
-    try:
-        _wait_for(folder, url)
-        yield url
-    finally:
-        daemon.terminate()
-        daemon.communicate(timeout=PATIENCE_SECONDS)
+    """Serve the folder's repositories by `git daemon`: one for each connection, since it cannot choose a free port."""
+    words = ["--inetd", "--log-destination=none", "--export-all", "--informative-errors", "--enable=receive-pack"]
+    command = ["git", "daemon", *words, f"--base-path={folder}", str(folder)]
+
+    class Connection(BaseRequestHandler):
+        def handle(self) -> None:
+            ends = {"stdin": self.request, "stdout": self.request, "stderr": subprocess.DEVNULL}
+            subprocess.run(command, env=ENVIRONMENT, check=False, **ends)
+
+    with serving(ThreadingTCPServer(("127.0.0.1", 0), Connection)) as port:
+        yield f"git://127.0.0.1:{port}/origin.git"
 
 
 @contextmanager
@@ -123,24 +120,18 @@ def git_over_http(folder: Path) -> Iterator[str]:
             self.rfile.readline()
             return b"".join(parts)
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Backend)
+    with serving(ThreadingHTTPServer(("127.0.0.1", 0), Backend)) as port:
+        yield f"http://127.0.0.1:{port}/origin.git"
+
+
+@contextmanager
+def serving(server: TCPServer) -> Iterator[int]:
+    """The port of a server that listens already, and serves as long as this lasts."""
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
     try:
-        yield f"http://127.0.0.1:{server.server_port}/origin.git"
+        yield server.server_address[1]
     finally:
         server.shutdown()
         thread.join()
         server.server_close()
-
-
-def _free_port() -> int:
-    with ThreadingHTTPServer(("127.0.0.1", 0), BaseHTTPRequestHandler) as server:
-        return server.server_port
-
-
-def _wait_for(folder: Path, url: str) -> None:
-    until = time.monotonic() + PATIENCE_SECONDS
-    while not git(folder, "ls-remote", url, status=None):
-        assert time.monotonic() < until, f"nothing answers at {url}"
-        time.sleep(0.05)

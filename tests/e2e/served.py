@@ -2,6 +2,7 @@
 
 import http.client
 import json
+import socket
 import subprocess
 import sys
 import threading
@@ -93,7 +94,7 @@ class Process(Server):
     words: tuple[str, ...] = ()
     process: "subprocess.Popen[str]" = field(init=False)
 
-    def start(self, port: int = 0) -> Self:
+    def start(self, port: int) -> Self:
         """Start it, and wait until it says where it listens."""
         command = [sys.executable, "-m", "commonhold", "serve", "--json", "--port", str(port), *self.words]
         self.process = warm.Warm(command, cwd=self.root, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
@@ -120,13 +121,26 @@ class Process(Server):
 @contextmanager
 def process(root: Path, *words: str) -> Iterator[Process]:
     """A server for `root`, started by the command. At the end it must still be well, unless the test has ended it."""
-    server = Process(root, words=words).start()
-    try:
-        yield server
-        if server.process.poll() is None:
-            said = server.stop()
-            assert said == "", said
-    finally:
-        if server.process.poll() is None:
-            server.kill()
-        server.end()
+    with port_of_its_own() as port:
+        server = Process(root, words=words).start(port)
+        try:
+            yield server
+            if server.process.poll() is None:
+                said = server.stop()
+                assert said == "", said
+        finally:
+            if server.process.poll() is None:
+                server.kill()
+            server.end()
+
+
+@contextmanager
+def port_of_its_own() -> Iterator[int]:
+    """A free port that the system gives to nobody else, so that a server which was killed can come back to it.
+
+    It is bound, and nobody listens: a server may do so all the same, and clients are refused while there is none.
+    """
+    with socket.socket() as holding:
+        holding.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        holding.bind((HOST, 0))
+        yield holding.getsockname()[1]
