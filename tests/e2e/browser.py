@@ -12,7 +12,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any, Final
 
-from tests.patience import PATIENCE_SECONDS
+from tests.patience import PATIENCE_SECONDS, until
 from tests.services.programs import find_or_install
 from websockets.sync.client import ClientConnection, connect
 
@@ -28,7 +28,7 @@ _GONE: Final = frozenset(
         *("Cannot find default execution context", "Cannot find context with specified id"),
     }
 )
-_LISTENING: Final = re.compile(r"DevTools listening on (ws://\S+)")
+_LISTENING: Final = re.compile(r"DevTools listening on (ws://\S+)\n")
 
 
 class PageGoneError(Exception):
@@ -108,15 +108,23 @@ class Page:
         path.write_bytes(base64.b64decode(self.call("Page.captureScreenshot", format="png")["data"]))
 
 
+def _address_in(log: Path) -> str:
+    found = _LISTENING.search(log.read_text(errors="replace"))
+    return found[1] if found else ""
+
+
 @contextmanager
 def browser(folder: Path) -> Iterator[Page]:
     """A tab of a Chromium of its own, whose profile is in `folder`."""
     command = [str(find_or_install("chromium")), f"--user-data-dir={folder}", *_SWITCHES]
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
+    # Not a pipe: it would stand still once that is full.
+    log = folder.with_name(f"{folder.name}.log")
+    with log.open("wb") as told:
+        process = subprocess.Popen(command, stderr=told, stdout=subprocess.DEVNULL)
     try:
-        assert process.stderr is not None
-        found = next(match for line in process.stderr if (match := _LISTENING.search(line)))
-        with connect(found[1], max_size=None) as socket:
+        until(lambda: process.poll() is not None or _address_in(log), what="Chromium listens")
+        # Without pings: a machine that stands still for a while is no reason to hang up.
+        with connect(_address_in(log), max_size=None, open_timeout=PATIENCE_SECONDS, ping_interval=None) as socket:
             target = Page(socket, "").call("Target.createTarget", url="about:blank")["targetId"]
             session = Page(socket, "").call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
             page = Page(socket, session)
@@ -125,4 +133,4 @@ def browser(folder: Path) -> Iterator[Page]:
             yield page
     finally:
         process.kill()
-        process.communicate()
+        process.wait()

@@ -6,6 +6,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from itertools import count
 
+from tests.patience import PATIENCE_SECONDS
+
 HOST = "127.0.0.1"
 
 
@@ -19,7 +21,9 @@ def proxied(ports: Sequence[int]) -> Iterator[int]:
         first = next(turns)
         for turn in range(len(ports)):
             with suppress(OSError):
-                return socket.create_connection((HOST, ports[(first + turn) % len(ports)]), 30)
+                server = socket.create_connection((HOST, ports[(first + turn) % len(ports)]), PATIENCE_SECONDS)
+                server.settimeout(None)  # who has nothing to say for a while is not cut off
+                return server
         return None
 
     def pass_on(source: socket.socket, target: socket.socket) -> None:
