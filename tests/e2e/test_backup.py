@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 from tests.e2e.cli_driver import Call
+from tests.e2e.daemon_process import Place
 
 pytestmark = pytest.mark.slow
 
@@ -13,6 +14,7 @@ def test_a_restore_ends_the_daemon_and_all_leases(run: Call, root: Path, monkeyp
     file = str(root / "shop.backup")
     try:
         run("acquire", "a.py#one")
+        Place(root).wait_until_served()
         made = run("backup", file, "--json")
         later = run("acquire", "x:1", "--json").json["lease"]["fence"]
         refused = run("restore", file, "--json")

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 from tests.e2e.cli_driver import Call
+from tests.e2e.daemon_process import Place
 from tests.e2e.served import served
 from tests.patience import until
 
@@ -29,6 +30,8 @@ def test_old_events_are_exported_and_replaced(
     try:
         for number in range(4):
             run("put", f"user:{number}", "text", "--expect", "0")
+            if daemon == "on":
+                Place(root).wait_until_served()
         done = findings(run, "--compact", "--before", "0s", "--export", first)
         assert "3 events, 1 to 3, replaced by a snapshot" in done["compact"]
         assert "the events up to 3 were compacted" in done["chain"]
