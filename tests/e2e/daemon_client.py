@@ -29,19 +29,21 @@ def stand(root: str, agent: str, key: str, wait_seconds: str, patience_seconds: 
             say(outcome=hold.release(answer.lease.id).outcome)
 
 
-def load(root: str, agent: str, count: str, diary: str) -> None:
-    """Take, write and let go, again and again, and write down each answer."""
+def load(root: str, agent: str, diary: str, stop: str) -> None:
+    """Take, write and let go, again and again until the file `stop` is there; write down each answer, say how often."""
+    done = 0
     with commonhold.open(root, agent=agent, daemon=True) as hold, Path(diary).open("a") as file:
-        for number in range(int(count)):
-            for fact in _round(hold, agent, number):
+        while not Path(stop).exists():
+            for fact in _round(hold, agent, done):
                 file.write(json.dumps(fact) + "\n")
                 file.flush()
-    say(done=True)
+            done += 1
+    say(done=done)
 
 
 def _round(hold: commonhold.Commonhold, agent: str, number: int) -> list[dict[str, object]]:
     key = f"account:{number % 3}"
-    granted = hold.acquire(key, wait_seconds=60.0, ttl_seconds=60.0)
+    granted = hold.acquire(key, wait_seconds=600.0, ttl_seconds=600.0)
     assert granted.lease is not None, granted
     version = hold.get(key).version
     stored = hold.put(key, f"{agent}-{number}", expected_version=version, fence=granted.lease.fence)

@@ -6,7 +6,7 @@ import random
 import signal
 import time
 from collections import Counter
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -22,22 +22,25 @@ from commonhold.workspace.repository import find_repository
 
 pytestmark = pytest.mark.slow
 WORKERS = 8
-ROUNDS = 25
 KILLS = 4
 
 
-def kill_now_and_then(found: Place, diaries: list[Path]) -> int:
-    """Kill whatever daemon serves, at first when work has begun, until a good part of it is done; how often."""
-    chance, kills = random.Random(3), 1
-    until(lambda: any(map(lines, diaries)))
-    os.kill(found.pid, signal.SIGKILL)
-    while kills < KILLS and sum(len(lines(diary)) for diary in diaries) < WORKERS * ROUNDS * 3 // 2:
+def kill_now_and_then(found: Place, diaries: list[Path]) -> None:
+    """Kill a daemon, and each one that comes after it, when work was done; return when it goes on after the last."""
+    chance, killed = random.Random(3), list[int]()
+    wait_for_more(diaries)
+    for _ in range(KILLS):
+        until(lambda: found.is_served and found.pid not in killed, what="a new daemon serves")
+        wait_for_more(diaries)
         time.sleep(chance.uniform(0.1, 0.4))
-        if found.is_served:
-            with suppress(ProcessLookupError):
-                os.kill(found.pid, signal.SIGKILL)
-                kills += 1
-    return kills
+        killed.append(found.pid)
+        os.kill(killed[-1], signal.SIGKILL)
+    wait_for_more(diaries)
+
+
+def wait_for_more(diaries: list[Path]) -> None:
+    done = sum(len(lines(diary)) for diary in diaries)
+    until(lambda: sum(len(lines(diary)) for diary in diaries) > done, what="they go on with their work")
 
 
 def lines(diary: Path) -> list[str]:
@@ -53,21 +56,22 @@ def test_whatever_was_answered_is_there_once(root: Path, tmp_path: Path) -> None
     with place(root) as found, ExitStack() as stack:
         begin_daemon(find_repository(str(root)))
         found.wait_until_served()
-        workers = [stack.enter_context(client(root, "load", diary.name, ROUNDS, diary)) for diary in diaries]
-        kills = kill_now_and_then(found, diaries)
-        assert [worker.hear() for worker in workers] == [{"done": True}] * WORKERS
+        stop = tmp_path / "stop"
+        workers = [stack.enter_context(client(root, "load", diary.name, diary, stop)) for diary in diaries]
+        kill_now_and_then(found, diaries)
+        stop.touch()
+        rounds = [worker.hear()["done"] for worker in workers]
         with found.session() as hold:
             log = [each.event for each in hold.log(after=0, limit=100_000)]
             assert hold.leases() == ()
             assert hold.status().waiters == ()
         assert "Traceback" not in found.log
-    assert kills > 1, "it was killed, and so was one that came after it"
     granted = Counter((event.lease.id, event.lease.fence) for event in log if isinstance(event, LeaseGranted))
     assert granted == Counter((fact["granted"], fact["fence"]) for fact in facts(diaries, "granted"))
     assert set(granted.values()) == {1}
     put = Counter(event.text for event in log if isinstance(event, ValuePut))
     assert put == Counter(fact["stored"] for fact in facts(diaries, "stored"))
-    assert len(put) == WORKERS * ROUNDS
+    assert len(put) == sum(rounds)
     assert {fact["outcome"] for fact in facts(diaries, "stored")} == {"stored"}
     released = Counter(event.lease_id for event in log if isinstance(event, LeaseReleased))
     assert set(released.items()) == {(lease_id, 1) for lease_id, _ in granted}
