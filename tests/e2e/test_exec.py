@@ -68,7 +68,7 @@ class Shell:
 
     def commits(self) -> list[tuple[str, list[str], str]]:
         with self.daemon.session() as session:
-            events = [each.event for each in session.log(after=0, limit=1000)]
+            events = [each.event for each in session.log(after=0, limit=100_000)]
         return [
             ("ann" if event.holder == self.ann else event.holder, [file.path for file in event.files], event.unadmitted)
             for event in events
@@ -142,7 +142,7 @@ ORDINARY = {
 def test_what_it_was_run_for_is_the_whole_command(shell: Shell, words: tuple[str, ...], intent: str) -> None:
     assert shell.run(*words).returncode == 0
     with shell.daemon.session() as session:
-        events = [each.event for each in session.log(after=0, limit=1000)]
+        events = [each.event for each in session.log(after=0, limit=100_000)]
     assert [event.intent for event in events if isinstance(event, Committed)][-1] == intent
 
 
@@ -287,12 +287,16 @@ def test_a_subagent_is_not_kept_from_what_its_own_session_edits(shell: Shell) ->
 
 def test_what_a_command_has_while_it_runs_keeps_no_other_from_it(shell: Shell) -> None:
     with running(shell, "echo a > src/both.txt") as end:
-        until((shell.root / "src/both.txt").exists)
+        until(lambda: read_if_there(shell.root / "src/both.txt") == "a\n")
         for line in ("echo b >> src/both.txt", "f=both; echo c >> src/$f.txt"):
             done = shell.line(line, agent="bob")
             assert (done.returncode, done.stderr) == (0, "")
         end()
     assert (shell.root / "src/both.txt").read_text() == "a\nb\nc\n"
+
+
+def read_if_there(path: Path) -> str:
+    return path.read_text() if path.exists() else ""
 
 
 # Where neither mounts nor namespaces can be had: in a namespace that allows no other one, without that right.
@@ -423,9 +427,17 @@ def test_a_launcher_that_is_killed_takes_the_command_along_and_its_work_is_recor
         assert child.stdout is not None
         inner = int(child.stdout.readline())
         child.kill()
-    until(lambda: not Path(f"/proc/{inner}/cmdline").exists() or not Path(f"/proc/{inner}/cmdline").read_bytes())
+    until(lambda: not has_memory(inner))
     assert shell.run("true").returncode == 0
     assert shell.commits()[-1] == ("ann", ["lib/half.txt"], "")
+
+
+def has_memory(pid: int) -> bool:
+    """Whether a process is there, and not only waits to be buried."""
+    try:
+        return bool(Path(f"/proc/{pid}/cmdline").read_bytes())
+    except (FileNotFoundError, ProcessLookupError):  # it has ended, maybe between two steps of this look
+        return False
 
 
 @contextmanager
