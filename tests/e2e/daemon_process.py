@@ -120,10 +120,9 @@ class Serving(Place):
 
     process: subprocess.Popen[str] = field(init=False)
 
-    def start(self, idle_seconds: float, sweep_seconds: float) -> None:
-        """Start it in the foreground."""
-        command = [sys.executable, "-m", "commonhold.server.daemon", str(self.root)]
-        command += [str(idle_seconds), str(sweep_seconds)]
+    def start(self, *times: float) -> None:
+        """Start it in the foreground; `times` are those of its life, in their order."""
+        command = [sys.executable, "-m", "commonhold.server.daemon", str(self.root), *map(str, times)]
         self.process = warm.Warm(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
     def suspend(self) -> None:
@@ -162,10 +161,16 @@ def kept(root: Path) -> Callable[[], object]:
 
 
 @contextmanager
-def serving(root: Path, *, idle_seconds: float = 600.0, sweep_seconds: float = 600.0) -> Iterator[Serving]:
+def serving(
+    root: Path,
+    *,
+    idle_seconds: float = 600.0,
+    sweep_seconds: float = 600.0,
+    index_after_seconds: float = 10.0,
+) -> Iterator[Serving]:
     """A daemon for `root`. At the end it must still be well, unless the test has ended it."""
     daemon = Serving(root)
-    daemon.start(idle_seconds, sweep_seconds)
+    daemon.start(idle_seconds, sweep_seconds, index_after_seconds)
     try:
         daemon.wait_until_served()
         yield daemon
@@ -222,7 +227,8 @@ class Raw:
         data = bytearray()
         while len(data) < size:
             part = self.socket.recv(size - len(data))
-            assert part, "it was hung up on"
+            if not part:
+                raise ConnectionError("it was hung up on")
             data += part
         return bytes(data)
 

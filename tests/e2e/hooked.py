@@ -30,10 +30,9 @@ class Hooked(Serving):
         """Where it listens for hooks."""
         return http_address(str(self.state))
 
-    def start(self, idle_seconds: float, sweep_seconds: float) -> None:
-        """Start it in the foreground."""
-        assert sweep_seconds
-        command = [sys.executable, str(DAEMON), str(self.root), str(idle_seconds)]
+    def start(self, *times: float) -> None:
+        """Start it in the foreground; of `times` it takes that which it is idle."""
+        command = [sys.executable, str(DAEMON), str(self.root), str(times[0])]
         self.process = warm.Warm(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
     def begin(self, payload: bytes, *more: str, agent: str = "probe") -> "subprocess.Popen[bytes]":
@@ -77,7 +76,7 @@ def said(hook: "subprocess.Popen[bytes]") -> Said:
 def hooked(root: Path, *, idle_seconds: float = 600.0) -> Iterator[Hooked]:
     """A daemon for `root`, which is ended with the test."""
     daemon = Hooked(root)
-    daemon.start(idle_seconds, 600.0)
+    daemon.start(idle_seconds)
     try:
         until(lambda: os.path.lexists(daemon.http))
         yield daemon

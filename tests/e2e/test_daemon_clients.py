@@ -5,14 +5,14 @@ import random
 import resource
 import socket
 import struct
-from collections.abc import Callable
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
 from tests.e2e.cli_driver import snapshot
 from tests.e2e.daemon_process import Raw, Serving, client, serving
-from tests.patience import until
+from tests.patience import PATIENCE_SECONDS, until
 
 import commonhold
 from commonhold import Changeset, Code, Commonhold, CommonholdError, Edit, Op
@@ -142,7 +142,8 @@ def test_without_descriptors_it_says_so_and_goes_on_once_there_are_some(root: Pa
     """What fails for that is told as it is, may be repeated, and nothing that was found out then is remembered."""
     (root / "commonhold.toml").write_text("ttl_seconds = 50.0\n")
     (root / "old.py").write_text("x = 1\n")
-    with serving(root) as daemon, daemon.session("ann") as hold:
+    # Work in the background would complain for itself that there are none.
+    with serving(root, index_after_seconds=PATIENCE_SECONDS * 10) as daemon, daemon.session("ann") as hold:
         assert hold.read("old.py")
         opened = len(list(Path(f"/proc/{daemon.pid}/fd").iterdir()))
         soft, hard = resource.prlimit(daemon.pid, resource.RLIMIT_NOFILE)
@@ -177,12 +178,24 @@ def test_large_contents_come_through(root: Path) -> None:
         assert hold.content(read.hash) == text.encode()
 
 
+@contextmanager
+def ending_here() -> Iterator[None]:
+    """A forked child ends with the block, whatever happens in it: else it would go on with the tests of its parent."""
+    status = 1
+    try:
+        yield
+        status = 0
+    finally:
+        os._exit(status)
+
+
 def test_a_forked_child_is_a_client_of_its_own_and_takes_nothing_from_its_parent(root: Path) -> None:
     with serving(root) as daemon, daemon.session() as hold:
         with hold.hold("account:1") as lease:
             pid = os.fork()
             if pid == 0:
-                os._exit(0 if hold.acquire("account:2").outcome == "granted" else 1)
+                with ending_here():
+                    assert hold.acquire("account:2").outcome == "granted"
             assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
             assert {each.keys for each in hold.leases()} == {("account:1",), ("account:2",)}
             lease.check()
@@ -191,15 +204,13 @@ def test_a_forked_child_is_a_client_of_its_own_and_takes_nothing_from_its_parent
 
 def test_a_child_that_leaves_the_block_does_not_release_its_parents_lease(root: Path) -> None:
     with serving(root) as daemon, daemon.session() as hold:
-        in_child = False
-        with hold.hold("account:1"):
+        with ExitStack() as stack, hold.hold("account:1"):
             pid = os.fork()
-            if pid:
-                os.waitpid(pid, 0)
+            if pid == 0:
+                stack.enter_context(ending_here())
+            else:
+                assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
                 assert len(hold.leases()) == 1
-            in_child = pid == 0
-        if in_child:
-            os._exit(0)
         assert hold.leases() == ()
 
 
