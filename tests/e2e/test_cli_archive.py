@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 from tests.e2e.cli_driver import Call
 
+from commonhold.testing.fakes import FakeClock
+
 pytestmark = pytest.mark.slow
 AUTH = "# Auth\n\n## Tokens\n\nSee a.py. \033[31mred\n\n### Rotation\n\nweekly\n"
 
@@ -58,7 +60,9 @@ def test_list_says_why_a_file_is_not_read(root: Path, run: Call) -> None:
     assert lines(run, "list", "docs/auth.md") == ["0  Auth  #auth", "1  Tokens  #tokens", "  1.1  Rotation  #rotation"]
 
 
-def test_a_decision_is_a_file_that_is_dated_signed_and_committed(run: Call) -> None:
+def test_a_decision_is_a_file_that_is_dated_signed_and_committed(run: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    # No midnight between the two.
+    monkeypatch.setattr("commonhold.cli.archive.SystemClock", lambda: FakeClock(1_767_000_000.0))
     words = ("add", "decision", "Amounts are integers", "--text", "Cents.", "--for", "src/pay/**", "--for", "account:*")
     first = run("archive", *words, "--json").json
     assert (first["outcome"], first["section"]) == ("added", f"{first['path']}#0")
@@ -67,6 +71,7 @@ def test_a_decision_is_a_file_that_is_dated_signed_and_committed(run: Call) -> N
     (entry, _) = [each for each in run("archive", "list", "--json").json["notes"] if each["kind"]]
     assert (entry["kind"], entry["by"], entry["applies_to"]) == ("decision", "ann", ["src/pay/**", "account:*"])
     assert first["path"] == f"docs/notes/{entry['date']}-amounts-are-integers.md"
+    assert entry["date"] == "2025-12-29"
     found = run("archive", "search", "--for", "src/pay/x.py", "--json").json["found"]
     assert [(each["text"], each["why"]) for each in found] == [("Cents.", "it applies to src/pay/**")] * 2
     assert "decision: Amounts are integers" in run("log").out.decode()

@@ -9,9 +9,10 @@ from typing import Any
 import apsw
 import pytest
 from tests.e2e.cli_driver import Call, git, immutable, mounted
+from tests.patience import PATIENCE_SECONDS
 
 from commonhold.bootstrap import open_repository
-from commonhold.diagnostics import machine, mounts
+from commonhold.diagnostics import machine, mounts, type_checkers
 from commonhold.diagnostics.finding import ok
 from commonhold.diagnostics.mounts import file_system, kind_of
 from commonhold.kernel.files import Write
@@ -67,6 +68,7 @@ def finding(run: Call, check: str, *options: str, status: int = 0) -> Any:
 def test_a_sound_repository(run: Call, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COMMONHOLD_TYPES", "on")
     monkeypatch.setattr("commonhold.cli.doctor.agents", lambda _: ())  # this machine may have any
+    monkeypatch.setattr(type_checkers, "_TIMEOUT_SECONDS", PATIENCE_SECONDS)
     done = run("doctor", "--json")
     assert done.status == 0
     assert done.json["outcome"] == "sound"

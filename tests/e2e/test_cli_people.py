@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from tests import warm
 from tests.e2e.cli_driver import Call, start
+from tests.patience import PATIENCE_SECONDS
 
 from commonhold.cli import colours, describe
 from commonhold.cli.commands import COMMANDS, GROUPS, MEANT
@@ -223,9 +224,9 @@ def test_a_person_at_a_terminal_has_a_name_and_no_agent_gets_it(root: Path, run:
     assert b"HOLDER_MISSING" in piped.stderr
 
 
-def lines_until(child: subprocess.Popen[bytes], mark: bytes, seconds: float = 30.0) -> bytes:
+def lines_until(child: subprocess.Popen[bytes], mark: bytes) -> bytes:
     assert child.stdout is not None
-    said, until = b"", time.monotonic() + seconds
+    said, until = b"", time.monotonic() + PATIENCE_SECONDS
     while mark not in said and select.select([child.stdout], [], [], max(0.0, until - time.monotonic()))[0]:
         part = os.read(child.stdout.fileno(), 65_536)
         if not part:
@@ -244,7 +245,7 @@ def test_watching_prints_each_change_and_ends_with_ctrl_c(options: tuple[str, ..
         lease = leased(run, "x:1")
         assert b"\x1b" not in lines_until(child, lease.encode())
         child.send_signal(signal.SIGINT)
-        _, complaint = child.communicate(timeout=30)
+        _, complaint = child.communicate(timeout=PATIENCE_SECONDS)
         assert (child.returncode, complaint) == (0, b"")
     finally:
         child.kill()
@@ -264,7 +265,7 @@ def test_watching_on_a_terminal_is_in_place_and_leaves_it_as_it_was(root: Path) 
         child.send_signal(signal.SIGINT)
         while SHOW_CURSOR not in shown:
             shown += os.read(ours, 65_536)
-        assert child.wait(timeout=30) == 0
+        assert child.wait(timeout=PATIENCE_SECONDS) == 0
     finally:
         child.kill()
         child.wait()

@@ -189,7 +189,7 @@ def test_it_waits_its_turn(root: Path) -> None:
             assert child.stderr is not None
             said = child.stderr.readline().decode()
             assert said == "waiting for x:1, at most 60 s: commonhold who x:1 shows the holder\n"
-            assert ben.status().waiters
+            until(lambda: ben.status().waiters, what="it is in line")
             ben.release(lease.id)
             assert child.communicate(timeout=60) == (b"ran\n", b"")
 
