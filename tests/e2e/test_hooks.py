@@ -24,6 +24,7 @@ from commonhold.workspace import daemon_files
 from commonhold.workspace.daemon_files import http_address
 
 pytestmark = pytest.mark.slow
+LATE_SECONDS = 3.0
 
 
 @pytest.fixture(scope="module")
@@ -119,11 +120,20 @@ def test_a_daemon_that_is_suspended_lets_nothing_through(work: Path, monkeypatch
         assert (told.status, list(told.shape)) == (0, ["systemMessage"])
 
 
-def test_a_daemon_that_takes_seconds_to_answer_is_not_called_dead(work: Path) -> None:
+def test_a_hook_whose_time_is_up_before_it_can_ask_lets_nothing_through(shared: Hooked) -> None:
+    """As when the machine was suspended just then."""
+    blocked = shared.hook({"do": "pass"}, "block", "-1")
+    assert (blocked.status, blocked.output) == (2, b"")
+    assert "did not answer within -1 seconds" in blocked.complaint
+
+
+def test_a_daemon_that_takes_seconds_to_answer_is_not_called_dead(work: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Who knocks first waits until what answers is loaded, and a busy machine takes its time."""
+    assert http.PATIENCE_SECONDS > 3 * LATE_SECONDS
+    monkeypatch.setattr(http, "PATIENCE_SECONDS", PATIENCE_SECONDS)
     with hooked(work) as daemon:
         daemon.suspend()
-        going_on = threading.Timer(3.0, daemon.resume)
+        going_on = threading.Timer(LATE_SECONDS, daemon.resume)
         going_on.start()
         assert http.serving(str(daemon.state), 1).level is Level.OK
         going_on.join()

@@ -136,6 +136,8 @@ def _spawned(root: str, log: int, lock: int) -> int:
 
 def ask(path: str, address: str, payload: bytes, process: str, seconds: float) -> Said:
     """Post to the daemon, and return its answer. Raises Unanswered, Rejected, TimeoutError."""
+    if seconds <= 0:  # this process was suspended until its time was up: a socket takes no such timeout
+        raise TimeoutError
     head = (
         f"POST {path} HTTP/1.1\r\nhost: commonhold\r\nconnection: close\r\n"
         f"x-commonhold-process: {process}\r\nx-commonhold-correlation: {_CORRELATION}\r\n"

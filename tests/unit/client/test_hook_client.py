@@ -151,6 +151,14 @@ def test_what_another_user_listens_at_is_told_nothing(monkeypatch: pytest.Monkey
                 assert heard == b""
 
 
+@pytest.mark.parametrize("seconds", [0.0, -0.5])
+def test_no_daemon_is_asked_when_the_time_is_up(seconds: float) -> None:
+    with tempfile.TemporaryDirectory(prefix="k") as folder:
+        address = f"{folder}/http.sock"
+        with daemon_files.listen(address), pytest.raises(TimeoutError):
+            hook_client.ask("/hooks/claude", address, b"", "", seconds)
+
+
 def test_a_daemon_that_was_killed_is_waited_for_a_moment(monkeypatch: pytest.MonkeyPatch) -> None:
     """The next one is on its way; the hook does not begin another."""
     monkeypatch.setattr(hook_client, "REVIVAL_SECONDS", PATIENCE_SECONDS)
