@@ -798,14 +798,15 @@ def has_ended(pid: int) -> bool:
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_the_last_step_is_brought_to_its_end(number: int, tmp_path: Path) -> None:
     root = repository(tmp_path, changed("3", "4"), {"b.py": "B = 2\n"})
-    began = tmp_path / "began"
-    git(root, "config", "filter.slow.smudge", f"touch {began}; sleep 1; cat")
+    began, go = tmp_path / "began", tmp_path / "go"
+    git(root, "config", "filter.slow.smudge", f"touch {began}; until [ -e {go} ]; do sleep 0.02; done; cat")
     write(root, {".git/info/attributes": "b.py filter=slow\n"})
     with start("merge", "other", "--json", cwd=root) as working:
         while not began.exists():
             assert working.poll() is None, working.communicate()
             time.sleep(0.01)
         working.send_signal(number)
+        go.touch()
         out, _ = working.communicate(timeout=60)
     assert working.returncode == 0
     assert json.loads(out)["commit"] == asked(root, "rev-parse", "HEAD")

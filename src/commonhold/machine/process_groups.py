@@ -1,7 +1,9 @@
 """Commands in process groups of their own: wait for one, end all that it has started, and show what it printed last."""
 
 import os
+import threading
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from typing import IO, Final
 
@@ -20,6 +22,20 @@ def environment_without_git() -> dict[str, str]:
     Git sets variables in its hooks that name the caller's repository, index and working tree.
     """
     return {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+
+
+def start_apart(start: Callable[[], object]) -> None:
+    """Call `start`, which starts a process and stores it, in another thread, to its end.
+
+    Ctrl-C interrupts the main thread, which would lose a process that it is just starting. The other thread exists
+    before, and is waited for: after a KeyboardInterrupt, too, the process is stored if it was started.
+    """
+    # Loaded here: most commands start no such process.
+    from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415
+
+    with ThreadPoolExecutor(1) as thread:
+        thread.submit(threading.get_ident).result()
+        thread.submit(start).result()
 
 
 def has_ended(pid: int, seconds: float = 0.0) -> bool:

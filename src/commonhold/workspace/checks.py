@@ -7,15 +7,20 @@ import signal
 import stat
 import subprocess
 import tempfile
-import threading
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Final
 
 from commonhold.kernel.errors import Code, InputError
-from commonhold.machine.process_groups import GRACE_SECONDS, environment_without_git, has_ended, signal_group, tail_of
+from commonhold.machine.process_groups import (
+    GRACE_SECONDS,
+    environment_without_git,
+    has_ended,
+    signal_group,
+    start_apart,
+    tail_of,
+)
 from commonhold.merging.branches.verification import CheckResult
 
 CANDIDATE: Final = "COMMONHOLD_CANDIDATE"
@@ -114,11 +119,7 @@ def _run(command: str, folder: str, env: Mapping[str, str], printed: IO[bytes], 
     """Return the exit status; None after a timeout. No process that the command started in its group survives."""
     begun: list[subprocess.Popen[bytes]] = []
     try:
-        with ThreadPoolExecutor(1) as thread:
-            # Ctrl-C interrupts the main thread, which would lose a command that it is just starting. So another thread
-            # starts it, which exists already and is waited for.
-            thread.submit(threading.get_ident).result()
-            thread.submit(lambda: begun.append(_begin(command, folder, env, printed))).result()
+        start_apart(lambda: begun.append(_begin(command, folder, env, printed)))
         is_over = has_ended(begun[0].pid, seconds)
         if not is_over:
             signal_group(begun[0].pid, signal.SIGTERM)

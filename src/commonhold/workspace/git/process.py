@@ -7,6 +7,7 @@ from contextlib import suppress
 from typing import Final
 
 from commonhold.kernel.errors import Code, StoreError
+from commonhold.machine.process_groups import start_apart
 
 _TIMEOUT_SECONDS: Final = 10
 _IDENTITY: Final = frozenset(
@@ -113,16 +114,27 @@ class Git:
 
         Ctrl-C comes too late to undo it, so it is ignored.
         """
-        child = subprocess.Popen(
-            _command((*_ALONE, *words)),
-            cwd=self.root,
-            env=_inherited() | _told(settings),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            start_new_session=True,
-        )
-        said = b""
+        begun: list[subprocess.Popen[bytes]] = []
+
+        def begin() -> None:
+            begun.append(
+                subprocess.Popen(
+                    _command((*_ALONE, *words)),
+                    cwd=self.root,
+                    env=_inherited() | _told(settings),
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.DEVNULL,
+                    stderr=subprocess.PIPE,
+                    start_new_session=True,
+                )
+            )
+
+        try:
+            start_apart(begin)
+        except KeyboardInterrupt:
+            if not begun:
+                raise
+        child, said = begun[0], b""
         while child.returncode is None:
             with suppress(KeyboardInterrupt):
                 _, said = child.communicate()
