@@ -79,6 +79,31 @@ def test_who_ends_the_watching_process_ends_the_daemon_gently(root: Path) -> Non
         assert not Path(found.address).exists()
 
 
+ASKED_AS_IT_BEGINS = """
+import os, signal, sys
+from commonhold.server.daemon import supervisor
+
+real = os.fork
+
+def fork():
+    child = real()
+    if child:
+        os.kill(os.getpid(), signal.SIGTERM)
+    return child
+
+os.fork = fork
+sys.exit(supervisor.supervise(sys.argv[1], supervisor.Times()))
+"""
+
+
+def test_who_ends_the_watching_process_as_it_begins_a_daemon_ends_both(root: Path) -> None:
+    with place(root) as found:
+        command = [sys.executable, "-c", ASKED_AS_IT_BEGINS, str(root)]
+        status = subprocess.run(command, check=False, capture_output=True, timeout=PATIENCE_SECONDS).returncode
+        assert status in (0, signal.SIGTERM), "it has waited for the daemon, which may not have had a handler yet"
+        assert not found.is_served
+
+
 def test_after_an_upgrade_the_next_daemon_is_of_the_new_program(root: Path, tmp_path: Path) -> None:
     """Else it would be a fork of a process that has the old modules loaded, and load the rest from the new files."""
     # Other processes keep bytecode in there: its files come and go while they are copied.

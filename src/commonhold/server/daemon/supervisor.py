@@ -35,6 +35,7 @@ BEHIND_HOOKS: Final = "commonhold.server.http_runtime"
 
 _ASKED_TO_END: Final = frozenset({-signal.SIGTERM, -signal.SIGINT, -signal.SIGHUP})
 """Exit statuses of a daemon that received a signal to end before it could handle it."""
+_TO_END: Final = frozenset({signal.SIGTERM})
 MOST_DESCRIPTORS: Final = 1024
 _OF_SESSION: Final = ("COMMONHOLD_SOCKET", "COMMONHOLD_AGENT", "COMMONHOLD_HOLDER", "GIT_INDEX_FILE")
 _PROGRAMS: Final = ("/.git/commonhold/", "/.commonhold/")
@@ -55,8 +56,11 @@ def supervise(root: str, times: Times) -> int:
     program: Program = {}
     while True:
         program = _program() | program
+        # A request to end that comes meanwhile waits until it can be passed on: else it would end this process alone.
+        signal.pthread_sigmask(signal.SIG_BLOCK, _TO_END)
         child, line = _begin(root, times)
         signal.signal(signal.SIGTERM, lambda *_, child=child: os.kill(child, signal.SIGTERM))
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, _TO_END)
         has_served_hooks = _attend(line, is_loaded=has_served_hooks) or has_served_hooks
         os.close(line)
         status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
@@ -105,6 +109,7 @@ def _begin(root: str, times: Times) -> tuple[int, int]:
 
 def _be_daemon(root: str, times: Times, knocked: Callable[[], object]) -> NoReturn:
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, _TO_END)
     sys.exit(serve(root, times, knocked))
 
 
