@@ -218,10 +218,14 @@ def test_where_its_python_is_gone_nothing_runs(place: Place) -> None:
 
 
 def test_a_command_of_geminis_is_its_sessions_and_ends_as_it_would(place: Place) -> None:
-    done = place.gemini('cat > "new one" <<X\nit\'s\nX\nsleep 0.1 & command -v git; exit 3')
+    pids = place.home / "bgpids"
+    pids.unlink(missing_ok=True)
+    # What goes on behind ends once the shell has written down that it does.
+    behind = f"until [ -s {pids} ]; do sleep 0.02; done &"
+    done = place.gemini(f'cat > "new one" <<X\nit\'s\nX\n{behind} command -v git; exit 3')
     assert (done.returncode, done.stderr) == (3, "")
     assert done.stdout.startswith(str(place.daemon.state))
-    assert (place.home / "bgpids").read_text(encoding="utf-8").strip().isdigit()
+    assert pids.read_text(encoding="utf-8").strip().isdigit()
     assert place.commits()[-1] == (f"gemini:{SESSION}", ["new one"])
 
 
