@@ -22,9 +22,12 @@ from commonhold.workspace.repository import find_repository
 pytestmark = pytest.mark.slow
 WORKERS = 6
 ROUNDS = 12
+SHIFTS = 8
 KILLS = 8
+LEAST_KILLS = 2
 PATHS = ("pack/a.py", "pack/b.py")
-BODIES = "".join(f"def w{number}(x):\n    x = 0\n    return x\n\n\n" for number in range(WORKERS))
+BODIES = "".join(f"def w{number}(x):\n    x = 0\n    return x\n\n\n" for number in range(WORKERS * SHIFTS))
+PLANNER = b"commonhold.server.planning.planner"
 MARK = re.compile(r"    x = '(.+)'")
 
 
@@ -46,55 +49,76 @@ def planners(daemon: int) -> list[int]:
 def _all_planners() -> Iterator[tuple[int, int]]:
     for stat in Path("/proc").glob("[0-9]*/stat"):
         with suppress(OSError):
-            if b"commonhold.server.planning.planner" in stat.with_name("cmdline").read_bytes():
+            if PLANNER in stat.with_name("cmdline").read_bytes():
                 yield int(stat.parent.name), int(stat.read_text().rpartition(")")[2].split()[1])
 
 
 def is_there(pid: int) -> bool:
+    """Whether a planner is: its number may be that of another process by now, and a zombie has no words."""
     try:
-        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+        return PLANNER in Path(f"/proc/{pid}/cmdline").read_bytes()
     except OSError:
         return False
-    return state != "Z"
 
 
 def facts(diaries: list[Path]) -> list[dict[str, str]]:
     return [json.loads(line) for each in diaries if each.exists() for line in each.read_text().splitlines()]
 
 
-def kill_now_and_then(found: Place, diaries: list[Path]) -> set[int]:
-    """Kill planners while the work goes on, and the daemon when a third is done; the planners that there were."""
-    chance, seen, kills, has_killed_daemon = random.Random(13), set[int](), 0, False
-    while (done := len(facts(diaries))) < WORKERS * ROUNDS:
-        time.sleep(chance.uniform(0.02, 0.1))
-        if not found.is_served:
-            continue
-        with suppress(ProcessLookupError, AssertionError):  # the daemon may be dying: it has no process id then
-            alive = planners(found.pid)
-            seen |= set(alive)
-            if done >= WORKERS * ROUNDS // 3 and not has_killed_daemon:
-                os.kill(found.pid, signal.SIGKILL)
-                has_killed_daemon = True
-            elif alive and kills < KILLS:
-                os.kill(chance.choice(alive), signal.SIGKILL)
-                kills += 1
-    assert has_killed_daemon
-    assert kills > 1
-    return seen
+class Killer:
+    """Kills planners while the work goes on, and the daemon once; remembers the planners that there were."""
+
+    def __init__(self, found: Place) -> None:
+        self.found, self.chance = found, random.Random(13)
+        self.seen, self.kills, self.has_killed_daemon = set[int](), 0, False
+
+    @property
+    def is_content(self) -> bool:
+        return self.has_killed_daemon and self.kills >= LEAST_KILLS
+
+    def attend(self, diaries: list[Path]) -> None:
+        """Kill now and then until all has been written down, the daemon when a third has been."""
+        while (done := len(facts(diaries))) < WORKERS * ROUNDS:
+            time.sleep(self.chance.uniform(0.02, 0.1))
+            if not self.found.is_served:
+                continue
+            with suppress(ProcessLookupError, AssertionError):  # the daemon may be dying: it has no process id then
+                self._strike(planners(self.found.pid), is_time=done >= WORKERS * ROUNDS // 3)
+
+    def _strike(self, alive: list[int], *, is_time: bool) -> None:
+        self.seen |= set(alive)
+        if is_time and not self.has_killed_daemon:
+            os.kill(self.found.pid, signal.SIGKILL)
+            self.has_killed_daemon = True
+        elif alive and self.kills < KILLS:
+            os.kill(self.chance.choice(alive), signal.SIGKILL)
+            self.kills += 1
 
 
-def test_whatever_was_acknowledged_is_there_once_and_no_planner_is_left(shared: Path, tmp_path: Path) -> None:
-    diaries = [tmp_path / f"w{number}" for number in range(WORKERS)]
-    with place(shared) as found, ExitStack() as stack:
-        begin_daemon(find_repository(str(shared)))
-        found.wait_until_served()
+def work(shared: Path, diaries: list[Path], killer: Killer) -> None:
+    """Let a shift of workers do its rounds."""
+    with ExitStack() as stack:
         workers = [stack.enter_context(client(shared, "edit", each.name, ROUNDS, each)) for each in diaries]
         for worker in workers:
             worker.begin()
-        seen = kill_now_and_then(found, diaries)
+        killer.attend(diaries)
         assert [worker.hear() for worker in workers] == [{"done": True}] * WORKERS
+
+
+def test_whatever_was_acknowledged_is_there_once_and_no_planner_is_left(shared: Path, tmp_path: Path) -> None:
+    diaries: list[Path] = []
+    with place(shared) as found:
+        begin_daemon(find_repository(str(shared)))
         found.wait_until_served()
-        seen |= set(planners(found.pid))
+        killer = Killer(found)
+        # A shift may be over before its planners are ready: then another one works.
+        while not killer.is_content:
+            assert len(diaries) < WORKERS * SHIFTS, (killer.kills, killer.has_killed_daemon)
+            shift = [tmp_path / f"w{number}" for number in range(len(diaries), len(diaries) + WORKERS)]
+            diaries += shift
+            work(shared, shift, killer)
+        found.wait_until_served()
+        seen = killer.seen | set(planners(found.pid))
         with found.session() as hold:
             commits = [each.event for each in hold.log(after=0, limit=100_000) if isinstance(each.event, Committed)]
         os.kill(found.pid, signal.SIGTERM)
