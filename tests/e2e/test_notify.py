@@ -17,9 +17,10 @@ def test_unfinished_work_is_notified_by_the_daemon(run: Call, root: Path, monkey
             made = run("notify", "add", receiver.url, "--private", "--json").json
             receiver.secret = made["secret"]
             receiver.statuses = [503]
-            run("acquire", "a.py#one", "--ttl", "0.2")
+            lease = run("acquire", "a.py#one", "--json").json["lease"]["id"]
             (root / "a.py").write_text("def one():\n    return 3\n")
-            time.sleep(0.3)  # the lease ends by the clock
+            assert run("renew", lease, "--ttl", "0.2").status == 0
+            time.sleep(0.3)  # the lease ends by the clock, with a change under it
             run("sweep")
             first, again = receiver.wait_for(2)
     finally:
