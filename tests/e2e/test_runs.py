@@ -288,15 +288,18 @@ def _wait_for(process: subprocess.Popen[bytes], is_so: Callable[[], object]) -> 
 
 
 def test_a_plan_is_not_begun_twice_and_a_run_can_be_given_up(root: Path, run: Call) -> None:
-    obey(root, {"a": {"unchanged": "-"}}, seconds=8)
+    obey(root, {"a": {"unchanged": "-"}})
     (root / "plan.json").write_text('[{"id": "a", "title": "a"}]', encoding="utf-8")
-    first = start("run", "plan.json", "--editor", EDITOR, cwd=root)
+    go, answer = root.parent / "go", root.parent / "answer"
+    waiting = f"{EDITOR} > {answer}; until [ -e {go} ]; do sleep 0.05; done; cat {answer}"
+    first = start("run", "plan.json", "--editor", waiting, cwd=root)
     _wait_for(first, lambda: calls(root))
     (name,) = folded(root).runs
     refused = run("run", "plan.json", "--editor", EDITOR)
     assert refused.status == 1
     assert name in refused.text
     assert run("run", "cancel", name, "--note", "wrong plan").status == 0
+    go.touch()
     first.communicate(timeout=LONG)
     assert first.returncode == 1
     state = folded(root)
@@ -343,7 +346,7 @@ def _is_edited_once(root: Path) -> bool:
 
 def test_ctrl_c_gives_all_back_and_a_resumed_run_goes_on(root: Path) -> None:
     plan = _plan_of_five(root, seconds=1.0)
-    first = start("run", str(plan), "--editor", EDITOR, "--editors", "2", "--ttl", "5", cwd=root)
+    first = start("run", str(plan), "--editor", EDITOR, "--editors", "2", "--ttl", "60", cwd=root)
     _wait_for(first, lambda: any(each.step is ItemStep.ACCEPT for each in moves(root)))
     first.send_signal(signal.SIGINT)
     _, err = first.communicate(timeout=LONG)
