@@ -5,7 +5,7 @@ import http.client
 import json
 import signal
 import subprocess
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ from mcp.client.streamable_http import streamable_http_client
 from tests.e2e.cli_driver import GIT, make_repository
 from tests.e2e.daemon_process import kept
 from tests.e2e.hooked import Hooked, hooked
-from tests.patience import until
+from tests.patience import PATIENCE_SECONDS, until
 
 import commonhold
 from commonhold.workspace import loopback
@@ -25,6 +25,7 @@ from commonhold.workspace.loopback import Loopback
 
 pytestmark = pytest.mark.slow
 Json = dict[str, Any]
+Hear = Callable[[httpx2.Response], Awaitable[None]]
 
 
 @pytest.fixture(scope="module")
@@ -35,11 +36,17 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Hooked, L
         yield daemon, chosen
 
 
+async def unheard(_: httpx2.Response) -> None:
+    """Let an answer pass."""
+
+
 @asynccontextmanager
-async def client(chosen: Loopback, mode: str, **headers: str) -> AsyncIterator[Client]:
+async def client(chosen: Loopback, mode: str, hear: Hear = unheard, **headers: str) -> AsyncIterator[Client]:
+    """A client; `hear` is called with the head of each answer."""
     named = {name.replace("_", "-"): value for name, value in headers.items()}
+    admitted, hooks = {"Authorization": f"Bearer {chosen.token}", **named}, {"response": [hear]}
     async with (
-        httpx2.AsyncClient(headers={"Authorization": f"Bearer {chosen.token}", **named}, timeout=60) as carrier,
+        httpx2.AsyncClient(headers=admitted, timeout=60, event_hooks=hooks) as carrier,
         Client(streamable_http_client(f"{chosen.url}/mcp", http_client=carrier), mode=mode) as connected,
     ):
         yield connected
@@ -187,8 +194,16 @@ def test_an_open_stream_keeps_the_daemon_and_does_not_keep_it_from_ending(tmp_pa
     chosen = loopback.choose(str(root / ".git/commonhold"), None)
 
     async def script(daemon: Hooked) -> None:
-        async with client(chosen, "legacy") as agent:  # it listens to a stream of what the server may say
+        is_open = asyncio.Event()
+
+        async def hear(answer: httpx2.Response) -> None:
+            if (answer.request.method, answer.status_code) == ("GET", 200):
+                is_open.set()
+
+        async with client(chosen, "legacy", hear) as agent:  # it listens to a stream of what the server may say
             await agent.list_tools()
+            async with asyncio.timeout(PATIENCE_SECONDS):
+                await is_open.wait()
             await asyncio.to_thread(let_go)
             await asyncio.sleep(1.5)
             assert daemon.process.poll() is None
