@@ -13,10 +13,12 @@ from typing import Any
 
 import pytest
 from tests.e2e.cli_driver import GIT, Call, git, only_root, snapshot
+from tests.patience import PATIENCE_SECONDS
 
 from commonhold.agents.hook_commands import ways_in
 from commonhold.agents.setups import SETUPS
 from commonhold.cli.agent_changes import hook_program
+from commonhold.diagnostics import agent_programs, calls, http
 from commonhold.workspace.daemon_files import http_address
 
 pytestmark = pytest.mark.slow
@@ -35,6 +37,8 @@ def bin_folder(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> P
         found = subprocess.run(["/bin/sh", "-c", f"command -v {name}"], check=True, capture_output=True, text=True)
         (folder / name).symlink_to(found.stdout.strip())
     monkeypatch.setenv("PATH", str(folder))
+    for probing in (agent_programs, calls, http):  # a machine that stands still for a while is no finding
+        monkeypatch.setattr(probing, "PATIENCE_SECONDS", PATIENCE_SECONDS)
     for name in ("BASH_ENV", "CODEX_HOME"):
         monkeypatch.delenv(name, raising=False)
     return folder

@@ -13,7 +13,7 @@ import pytest
 from tests.e2e.cli_driver import Call, make_repository
 from tests.e2e.daemon_process import place
 from tests.e2e.hooked import Hooked, hooked
-from tests.patience import until
+from tests.patience import PATIENCE_SECONDS, until
 
 from commonhold.diagnostics import http as probes
 from commonhold.diagnostics.finding import Level
@@ -110,7 +110,8 @@ def test_who_hangs_up_at_once_is_not_taken_for_somebody_on_the_private_socket(
     assert not (tmp_path / "go.begun").exists()
 
 
-def test_the_command_serves_there_and_no_more(run: Call, root: Path) -> None:
+def test_the_command_serves_there_and_no_more(run: Call, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(probes, "PATIENCE_SECONDS", PATIENCE_SECONDS)
     with place(root) as served:
         told = run("daemon", "http", "--json").json["http"]
         chosen = loopback.loopback(str(served.state))

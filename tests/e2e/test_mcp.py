@@ -245,7 +245,7 @@ def test_a_client_that_hangs_up_stands_in_no_line(root: Path) -> None:
     with commonhold.open(str(root), agent="other") as other:
         other.acquire(ONE, task="long work")
         wire = Wire(root)
-        wire.begin("tools/call", {"name": "acquire", "arguments": {"keys": [ONE], "task": "t", "wait_seconds": 40}})
+        wire.begin("tools/call", {"name": "acquire", "arguments": {"keys": [ONE], "task": "t", "wait_seconds": 50}})
         while not other.status().waiters:
             time.sleep(0.05)
         assert wire.leave() == 0, "it does not wait for what nobody is there to hear"
@@ -403,7 +403,7 @@ class Wire:
 
     def leave(self) -> int:
         """Hang up as a client does; the exit status."""
-        self.process.communicate(timeout=35)  # less than anybody waits in line here
+        self.process.communicate(timeout=45)  # less than anybody waits in line here
         return self.process.returncode
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from tests.e2e.branches import asked, commit
 from tests.e2e.cli_driver import SAMPLE, Call, git, start
-from tests.patience import until
+from tests.patience import PATIENCE_SECONDS, until
 
 import commonhold
 from commonhold.kernel.entry import EntryState
@@ -240,7 +240,7 @@ def test_watch_prints_what_changes(root: Path, run: Call) -> None:
         assert watching.stdout is not None
         assert json.loads(watching.stdout.readline())["entries"][0]["branch"] == "one"
         watching.send_signal(signal.SIGINT)
-        assert watching.wait(timeout=30) == 0
+        assert watching.wait(PATIENCE_SECONDS) == 0
 
 
 def test_ctrl_c_ends_a_runner_in_order(root: Path, run: Call) -> None:
@@ -250,7 +250,7 @@ def test_ctrl_c_ends_a_runner_in_order(root: Path, run: Call) -> None:
     with start("queue", "run", "--check", f"touch {started}; sleep 60", cwd=root) as runner:
         until(started.exists, what="the check runs")
         runner.send_signal(signal.SIGINT)
-        assert runner.wait(timeout=30) == 0
+        assert runner.wait(PATIENCE_SECONDS) == 0
     assert states(run) == {"one": "queued"}
     assert "no process runs it" in run("queue", "list").text
     found = subprocess.run(["pgrep", "-f", f"touch {started}"], check=False, capture_output=True)
@@ -302,7 +302,7 @@ def test_a_machine_that_lacks_the_command_or_the_branch_returns_no_entry(root: P
         tool.chmod(0o755)
         until(lambda: states(run) == {"one": "landed"}, what="the entry lands")
         runner.send_signal(signal.SIGINT)
-        assert runner.wait(timeout=30) == 0
+        assert runner.wait(PATIENCE_SECONDS) == 0
 
 
 def test_with_push_the_remote_gets_what_was_tested_on_top_of_what_others_push(root: Path, run: Call) -> None:

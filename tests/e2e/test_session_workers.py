@@ -7,11 +7,12 @@ from typing import Final
 import pytest
 from tests.e2e.cli_driver import Call, git, process
 from tests.e2e.session_firm import NAMESPACE, Firm, Worker, opened, parsed
-from tests.patience import until
+from tests.patience import PATIENCE_SECONDS, until
 from tests.services.fixtures import NewRedis
 from tests.services.postgres_server import Database
 
 from commonhold import EndCause, SessionState
+from commonhold.sessions import wakes
 from commonhold.sessions.wakes import send_wake
 
 pytestmark = pytest.mark.slow
@@ -19,7 +20,8 @@ CLOSED: Final = "redis://127.0.0.1:1/0"
 
 
 @pytest.fixture
-def firm(tmp_path: Path, database: Database, new_redis: NewRedis) -> Iterator[Firm]:
+def firm(tmp_path: Path, database: Database, new_redis: NewRedis, monkeypatch: pytest.MonkeyPatch) -> Iterator[Firm]:
+    monkeypatch.setattr(wakes, "PATIENCE_SECONDS", PATIENCE_SECONDS)  # a wake that a test sends is not given up
     with opened(tmp_path, database, new_redis()) as made:
         yield made
 
