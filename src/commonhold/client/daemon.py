@@ -16,6 +16,8 @@ from commonhold.workspace import daemon_files
 from commonhold.workspace.repository import Repository
 
 PATIENCE_SECONDS: Final = 15.0
+BEGINNING_SECONDS: Final = 60.0
+"""How long a daemon may take to begin while its process lives: its first start writes to the disk several times."""
 PAUSE_SECONDS: Final = 0.02
 _LOG_FLAGS: Final = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW
 
@@ -95,10 +97,10 @@ def start(repository: Repository) -> Begun:
 
 def trouble_of(begun: Begun, repository: Repository) -> str:
     """Wait until a daemon serves; return why none does, or an empty text."""
-    until = time.monotonic() + PATIENCE_SECONDS
+    until = time.monotonic() + BEGINNING_SECONDS
     while pid_of(repository) is None:
         if (why := begun.trouble) or time.monotonic() > until:
-            return why or f"its daemon did not start within {PATIENCE_SECONDS:g} seconds"
+            return why or f"its daemon did not start within {BEGINNING_SECONDS:g} seconds"
         time.sleep(PAUSE_SECONDS)
     return ""
 

@@ -20,7 +20,7 @@ DOES_NOT_SERVE: Final = "daemon does not serve"
 BACKLOG: Final = 4096
 """The number of clients that may wait for a connection at once; the default of 100 turns some away."""
 CLAIM_SECONDS: Final = 0.5
-"""How long a claim is tried: a process that only checks for a daemon holds the lock for a moment."""
+"""How long a claim is tried while another daemon has the lock: it may be ending."""
 PAUSE_SECONDS: Final = 0.01
 _PEER_CREDENTIALS: Final = struct.Struct("3i")
 
@@ -94,11 +94,21 @@ def _is_locked_within(seconds: float, descriptor: int) -> bool:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            if time.monotonic() > until:
+            if time.monotonic() > until and not _is_only_looked_at(descriptor):
                 return False
             time.sleep(PAUSE_SECONDS)
         else:
             return True
+
+
+def _is_only_looked_at(descriptor: int) -> bool:
+    """Whether those who hold the lock only check for a daemon, however long the system keeps them from going on."""
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    fcntl.flock(descriptor, fcntl.LOCK_UN)
+    return True
 
 
 def listen(address: str) -> socket.socket:
