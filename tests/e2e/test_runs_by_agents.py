@@ -54,7 +54,7 @@ def prompt(root: Path, name: str) -> str:
 
 def commits(root: Path) -> dict[int, Committed]:
     with commonhold.open(str(root)) as hold:
-        log = hold.log(after=0, limit=1000)
+        log = hold.log(after=0, limit=100_000)
     return {each.sequence: each.event for each in log if isinstance(each.event, Committed)}
 
 

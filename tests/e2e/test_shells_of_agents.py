@@ -116,7 +116,7 @@ class Place:
 
     def commits(self) -> list[tuple[str, list[str]]]:
         with self.daemon.session() as session:
-            events = [each.event for each in session.log(after=0, limit=1000)]
+            events = [each.event for each in session.log(after=0, limit=100_000)]
         return [(each.holder, [file.path for file in each.files]) for each in events if isinstance(each, Committed)]
 
 
