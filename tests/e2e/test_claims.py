@@ -172,7 +172,8 @@ def test_another_tool_that_forces_the_ref_back_loses_no_claim_in_silence(tmp_pat
 @pytest.mark.parametrize(
     ("words", "status", "message"),
     [
-        (("--git", "nowhere"), 4, "`git ls-remote` to 'nowhere' failed"),
+        (("--git", "nowhere"), 2, "there is no git remote 'nowhere'"),
+        (("--git", "./nowhere"), 4, "`git ls-remote` to './nowhere' failed"),
         (("--git", "--upload-pack=touch pwned"), 2, "is no remote"),
         (("--ref", "a..b"), 2, "is no name of a ref"),
         (("--task", "../x"), 3, "cannot be the name of a task"),

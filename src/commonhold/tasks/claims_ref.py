@@ -19,6 +19,7 @@ from commonhold.tasks.claim_files import DONE, FOLDERS, MOST_BYTES, PENDING, Boa
 from commonhold.tasks.claims import Edit
 from commonhold.workspace.git.objects import INDEX, index_line, put_in_index, read_blobs, removal_line, write_blobs
 from commonhold.workspace.git.process import Done, Git
+from commonhold.workspace.git.remote import check_remote
 
 DEFAULT_REF: Final = "refs/commonhold/claims"
 _SEEN: Final = "refs/commonhold/seen/"
@@ -67,7 +68,10 @@ class GitClaims:
         self._last: tuple[str, str] = ("", "")
 
     def read(self) -> Board:
-        """Return the board at the remote's present commit. Raises StoreError if the remote cannot be reached."""
+        """Return the board at the remote's present commit.
+
+        Raises UsageError if git knows no such remote, StoreError if it cannot be reached.
+        """
         tips = self._tips()
         tip, head = tips.get(self.ref, ""), "" if self._is_branch else tips.get("HEAD", "")
         if (tip, head) != self._last:
@@ -105,6 +109,8 @@ class GitClaims:
     def _tips(self) -> dict[str, str]:
         done = self._reach("ls-remote", "--", self._remote, "HEAD", self.ref)
         if done.returncode:
+            if not set(self._remote) & set(":/"):  # neither a URL nor a path
+                check_remote(self._git, self._remote)
             raise _unreachable("ls-remote", self._remote, done.stderr)
         lines = (line.split("\t") for line in os.fsdecode(done.stdout).splitlines())
         return {name: tip for tip, name in lines}
