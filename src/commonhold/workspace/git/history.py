@@ -31,8 +31,7 @@ class GitHistory:
         """The current branch and the one named `name`."""
         ours = self._commit("HEAD")
         if ours is None:
-            why = "the current branch has no commit yet, so nothing can be merged into it"
-            raise _unknown("HEAD", why, "make the first commit: git add -A && git commit")
+            raise no_commit_yet("HEAD")
         theirs = self._known(name)
         bases = (self._git.line("merge-base", "--all", ours, theirs) or "").split()
         mine, other = self._intents(ours, theirs)
@@ -61,6 +60,9 @@ class GitHistory:
     def _known(self, name: str) -> str:
         commit = self._commit(name)
         if commit is None:
+            unborn = self._git.line("symbolic-ref", "--quiet", "--short", "HEAD")
+            if name in ("HEAD", unborn):
+                raise no_commit_yet(name)
             raise _unknown(name, f"there is no branch, tag or commit {name!r}")
         return commit
 
@@ -146,6 +148,11 @@ def one_line(text: str) -> str:
 
 
 _LISTED: Final = "`git branch --all` lists the branches; fetch remote ones first"
+
+
+def no_commit_yet(name: str) -> InputError:
+    """Return the error about a revision that names the current branch before its first commit."""
+    return _unknown(name, "the current branch has no commit yet", "make the first commit: git add -A && git commit")
 
 
 def _unknown(name: str, why: str, hint: str = _LISTED) -> InputError:

@@ -5,7 +5,7 @@ from typing import Final
 
 from commonhold.kernel.errors import Code, InputError, StoreError
 from commonhold.kernel.refs import BRANCHES, full_ref
-from commonhold.workspace.git.history import one_line
+from commonhold.workspace.git.history import no_commit_yet, one_line
 from commonhold.workspace.git.process import Git
 
 _PATIENCE_SECONDS: Final = 60.0
@@ -28,6 +28,8 @@ class GitRevisions:
         """Return the full hash of the commit that a revision names. Raises InputError `REVISION_UNKNOWN`."""
         found = self._commit(revision)
         if found is None:
+            if revision in ("HEAD", self.branch() or "HEAD"):
+                raise no_commit_yet(revision)
             raise InputError(
                 Code.REVISION_UNKNOWN,
                 f"git knows no commit {revision[:100]!r}",
@@ -40,6 +42,8 @@ class GitRevisions:
         """Return the full name of the ref of a local branch. Raises InputError `REVISION_UNKNOWN`."""
         ref = full_ref(name)
         if self._commit(ref) is None:
+            if ref == full_ref(self.branch() or "HEAD"):
+                raise no_commit_yet(name)
             raise InputError(
                 Code.REVISION_UNKNOWN,
                 f"there is no local branch {name[:100]!r}",
@@ -53,6 +57,8 @@ class GitRevisions:
         for name in _MAIN:
             if self._commit(full_ref(name)) is not None:
                 return name
+        if (name := self.branch()) in _MAIN:
+            raise no_commit_yet(name)
         raise InputError(
             Code.REVISION_UNKNOWN,
             f"no branch to land on was named, and there is none called {' or '.join(_MAIN)}",

@@ -7,6 +7,7 @@ import pytest
 from tests.e2e.cli_driver import git
 
 from commonhold.kernel.errors import Code, InputError
+from commonhold.workspace.git.history import GitHistory
 from commonhold.workspace.git.process import Git
 from commonhold.workspace.git.reachability import GitRevisions
 
@@ -48,7 +49,28 @@ def test_the_branch_and_a_revision_are_found(root: Path) -> None:
     assert revisions.commit_of("HEAD") == revisions.commit_of(first[:10]) == first
     git(root, "switch", "--quiet", "--detach")
     assert revisions.branch() == ""
+    with pytest.raises(InputError, match="there is no local branch 'dev'"):
+        revisions.branch_ref("dev")
     for wrong in ("nowhere", "HEAD:a", "--all", ""):
         with pytest.raises(InputError) as raised:
             revisions.commit_of(wrong)
         assert raised.value.code is Code.REVISION_UNKNOWN
+
+
+def test_a_branch_without_a_commit_is_named_with_the_way_to_make_one(root: Path) -> None:
+    revisions, history = GitRevisions(Git(str(root))), GitHistory(Git(str(root)), str(root / ".git"))
+    for ask in (
+        lambda: revisions.commit_of("HEAD"),
+        lambda: revisions.commit_of("main"),
+        lambda: revisions.branch_ref("main"),
+        revisions.main_branch,
+        lambda: history.meeting("main"),
+        lambda: history.meeting_of("HEAD", "main"),
+    ):
+        with pytest.raises(InputError, match="the current branch has no commit yet") as raised:
+            ask()
+        assert raised.value.hint == "make the first commit: git add -A && git commit"
+    with pytest.raises(InputError, match="git knows no commit 'nowhere'"):
+        revisions.commit_of("nowhere")
+    with pytest.raises(InputError, match="there is no branch, tag or commit 'nowhere'"):
+        history.meeting_of("nowhere", "main")
