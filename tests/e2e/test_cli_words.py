@@ -14,7 +14,7 @@ import click
 import pytest
 from tests.e2e.cli_driver import Call, Outcome, git, process, snapshot
 
-from commonhold.cli import output, region_words
+from commonhold.cli import output, program, region_words
 from commonhold.cli.command import Command, Group
 from commonhold.cli.commands import COMMANDS
 from commonhold.cli.program import cli
@@ -42,6 +42,29 @@ def pasted(line: str, root: Path) -> subprocess.CompletedProcess[bytes]:
     script.chmod(0o755)
     env = {**os.environ, "PATH": f"{script.parent}:{os.environ['PATH']}"}
     return subprocess.run(["sh", "-c", line], cwd=root, env=env, check=False, capture_output=True, stdin=0)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (
+            ("task", "claim", "--wait=60"),
+            "interrupted; you wait no longer; `commonhold task list` shows how things stand",
+        ),
+        (("acquire", "a.py"), "interrupted; `commonhold leases` shows how things stand"),
+        (("log",), "interrupted"),
+        (("merge", "HEAD"), "interrupted; if a commit had begun, the next command finishes or undoes it"),
+    ],
+)
+@pytest.mark.usefixtures("root")
+def test_ctrl_c_is_answered_by_what_the_command_may_have_done(
+    words: tuple[str, ...], said: str, run: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupt(_: object) -> int:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(program, "_invoke", interrupt)
+    assert (run(*words).err, run(*words).status) == (f"{said}\n", 130)
 
 
 @pytest.mark.parametrize("names", [("one",), ("one", "two")])

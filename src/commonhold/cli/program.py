@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from importlib import import_module
 from io import TextIOWrapper
@@ -30,6 +30,18 @@ LEVELS: Final = ("debug", "info", "warning", "error")
 _log: Final = Log(__name__)
 _STANDARD_ERROR: Final = 2
 _WIDEST: Final = max(map(len, COMMANDS))
+_COMMITTING: Final = frozenset(
+    {
+        *("adopt", "commit", "doctor", "exec", "hook", "mcp", "merge"),
+        *("merge-file", "queue", "restore", "run", "serve", "session", "undo"),
+    }
+)
+"""The commands that may have begun to write files when they are interrupted."""
+_STANDING: Final = {
+    **dict.fromkeys(("acquire", "break", "hand-over", "release", "renew"), "leases"),
+    **dict.fromkeys(("plan", "task"), "task list"),
+}
+"""The commands that change leases or tasks, each with the one that shows them."""
 
 _EXAMPLES: Final = (
     "commonhold install",
@@ -98,7 +110,7 @@ def main(arguments: Sequence[str]) -> int:
     """Run one command; return its exit status."""
     choose(plain=PLAIN in _options(arguments))
     with correlated():
-        return _ended(lambda: _invoke(arguments), as_json="--json" in _options(arguments))
+        return _ended(lambda: _invoke(arguments), arguments, as_json="--json" in _options(arguments))
 
 
 def end(fault: Exception) -> int:
@@ -111,7 +123,17 @@ def end(fault: Exception) -> int:
     return _ended(fail, as_json=False)
 
 
-def _ended(act: Callable[[], int], *, as_json: bool) -> int:
+def _after_ctrl_c(arguments: Sequence[str]) -> Iterator[str]:
+    """Yield what a caller must know of a command that was interrupted."""
+    if any(each.partition("=")[0] == "--wait" for each in _options(arguments)):
+        yield "you wait no longer"
+    if (command := _command_in(arguments)) in _STANDING:
+        yield f"`commonhold {_STANDING[command]}` shows how things stand"
+    elif command in _COMMITTING:
+        yield "if a commit had begun, the next command finishes or undoes it"
+
+
+def _ended(act: Callable[[], int], arguments: Sequence[str] = (), *, as_json: bool) -> int:
     try:
         return _answered(act, as_json=as_json)
     except OutputLostError as fault:
@@ -122,7 +144,7 @@ def _ended(act: Callable[[], int], *, as_json: bool) -> int:
         abandon_output()
         return BROKEN_PIPE
     except KeyboardInterrupt:
-        complain("interrupted; if a commit had begun, the next command finishes or undoes it")
+        complain("; ".join(("interrupted", *_after_ctrl_c(arguments))))
         return INTERRUPTED
 
 
