@@ -121,7 +121,7 @@ def test_the_story_of_a_parameter_and_an_additional_lock(root: Path, run: Call) 
     assert state.leases == {}
     (item,) = state.run_items.values()
     assert (item.usage.tokens_in, item.repair_usage.tokens_in) == (200, 100)
-    assert run("run", "list").text.startswith("no runs")
+    assert run("run", "list").text.startswith("no run is open")
     assert "completed" in run("run", "list", "--all").text
     assert "used: 200 tokens in, 20 out, $0.0200" in run("run", "show", answer["runs"][0]["id"]).text
 
@@ -235,6 +235,21 @@ def test_a_candidate_is_known_as_written_when_its_answer_is_forgotten(root: Path
         post = Post("one", ItemStep.REFUSE, item.last, Role.EDITOR, outcome=refused)
         item = item_of(hold.post(run.run.id, post, fence=run.run.fence))
         assert (item.state, item.admitted) == (ItemState.WRITTEN, (made.sequence,))
+
+
+def test_an_item_names_the_lease_that_its_editor_waits_for(root: Path) -> None:
+    with commonhold.open(str(root), agent="boss") as hold, commonhold.open(str(root), agent="ben") as ben:
+        held = ben.acquire("a.py#one").lease
+        assert held is not None
+        (run,) = hold.start_run(Task("one", "a title")).runs
+        item = item_of(hold.take_item(run.run.id, fence=run.run.fence))
+        with commonhold.open(str(root), agent=item.session) as editor:
+            editor.acquire("a.py#one", patience_seconds=LONG, ticket="a-place")
+            (found,) = hold.runs(run.run.id).runs[0].items
+            assert found.why == "it waits for ben's lease on file:a.py#one"
+            ben.release(held.id)
+            (found,) = hold.runs(run.run.id).runs[0].items
+            assert found.why == ""
 
 
 def test_a_planner_makes_the_items_of_a_goal(root: Path, run: Call) -> None:

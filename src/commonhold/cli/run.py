@@ -72,7 +72,7 @@ def _list(given: Given, *, all_states: bool) -> int:
     """List the runs that have not completed. One whose coordinator has died is shown as interrupted."""
     with opened(given) as place:
         found = place.hold.runs(all_states=all_states)
-    answer(given, found, run_shapes.answer, run_words.listed)
+    answer(given, found, run_shapes.answer, lambda found: run_words.listed(found, is_all=all_states))
     return DONE
 
 

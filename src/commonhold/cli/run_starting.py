@@ -98,7 +98,7 @@ def start(given: Given, *, plan: str | None, **options: Unpack[_Options]) -> int
     seconds = duration(options["deadline"])
     if not seconds:
         raise UsageError(Code.USAGE, f"{options['deadline']!r} cannot be read", hint="write a duration such as 30m")
-    in_words = partial(run_words.answer, given=given, editor=options["editor"] or "")
+    in_words = partial(run_words.ended, given=given, editor=options["editor"] or "")
     with opened(given) as place:
         carry_out = _coordinator(given, place, options, seconds)
         begun = _resumed(place, options) if options["resume"] else _begun(place, plan, options)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from commonhold.api.wire.run_shapes import total_usage
 from commonhold.cli import describe
 from commonhold.cli.common_options import Given
-from commonhold.cli.describe import quoted, when
+from commonhold.cli.describe import quoted, stamp
 from commonhold.cli.next_call import next_lines
 from commonhold.cli.output import shown
 from commonhold.cli.task_words import refused
@@ -15,6 +15,7 @@ from commonhold.kernel.run import (
     ItemMoved,
     ItemState,
     ItemStep,
+    Locking,
     RunMove,
     RunMoved,
     RunPlanned,
@@ -48,17 +49,24 @@ _MOVED = {
     RunMove.FAIL: "failed",
     RunMove.CANCEL: "cancelled",
 }
+_LOCKED = {Locking.OPTIMISTIC: "optimistic on", Locking.LEASED: "to lease", Locking.SERIAL: "alone on"}
+"""How an item is kept from others, before its keys: a plan, which says nothing of leases that are held."""
 
 
-def listed(found: RunAnswer) -> Iterator[str]:
-    """Yield the runs, a line each."""
+def listed(found: RunAnswer, *, is_all: bool) -> Iterator[str]:
+    """Yield the runs, a line each; `is_all`: those that have ended are among them."""
     if not found.runs:
-        yield "no runs: `commonhold run PLAN` begins one, `commonhold run list --all` shows all"
+        none = (
+            "no run has been started here"
+            if is_all
+            else "no run is open: `commonhold run list --all` shows those that have ended"
+        )
+        yield f"{none}; `commonhold run PLAN` begins one"
     width = max((len(each.run.id) for each in found.runs), default=0)
     for each in found.runs:
         run = each.run
         goal = shown(run.run.goal) or "(no goal)"
-        yield f"  {shown(run.id):{width}}  {_state(each):12} {goal}  since {when(run.since)}"
+        yield f"  {shown(run.id):{width}}  {_state(each):12} {goal}  since {stamp(run.since)}"
 
 
 def _state(view: RunView) -> str:
@@ -75,12 +83,21 @@ def answer(found: RunAnswer, given: Given, editor: str = "COMMAND") -> Iterator[
     yield from next_lines(found.next, given)
 
 
+def ended(found: RunAnswer, given: Given, editor: str) -> Iterator[str]:
+    """Yield how a run has ended that was carried out here, and where its changes are."""
+    yield from answer(found, given, editor)
+    is_written = any(each.item.admitted for view in found.runs for each in view.items)
+    if is_written and found.runs[0].run.state is RunState.COMPLETED:
+        yield "its changes are in the working tree; they are not committed to git"
+        yield "next: git status"
+
+
 def waiting(view: RunView) -> str:
     """Return why no item of a run is worked on now; an empty text if one is, or none is left."""
-    if any(each.item.is_in_progress for each in view.items):
+    if any(each.item.is_in_progress and not each.why for each in view.items):
         return ""
-    is_open = [each for each in view.items if each.item.state is ItemState.OPEN]
-    reasons = [f"{each.item.task_id}: {each.why or 'its keys are in use'}" for each in is_open]
+    left = [each for each in view.items if each.item.is_in_progress or each.item.state is ItemState.OPEN]
+    reasons = [f"{each.item.task_id}: {each.why or 'its keys are in use'}" for each in left]
     return shown(f"waiting: {'; '.join(reasons)}") if reasons else ""
 
 
@@ -118,8 +135,10 @@ def _more(view: ItemView) -> str:
         facts.append(item.failure or view.why)
     elif item.state in (ItemState.FAILED, ItemState.CANCELLED):
         facts.append(item.note)
+    elif item.is_in_progress and view.why:
+        facts.append(view.why)
     elif item.is_in_progress and item.locks and item.locks.why:
-        facts.append(f"{item.locks.locking.value}: {item.locks.why}")
+        facts.append(f"{_LOCKED[item.locks.locking]} its keys: {item.locks.why}")
         if item.refusals and item.outcome:
             facts.append(item.outcome.why)
     if item.usage != TokenUsage():
@@ -154,8 +173,8 @@ def item_moved(event: ItemMoved) -> str:
     if event.outcome is not None and event.outcome.code:
         more = f" [{shown(event.outcome.code)}]{quoted(event.outcome.why)}"
     elif event.step in (ItemStep.TAKE, ItemStep.REPLAN, ItemStep.GIVE_BACK) and event.locks is not None:
-        keys = " ".join(describe.key_of(key) for key in event.locks.keys)
-        more = f", {event.locks.locking.value}{f' on {keys}' if keys else ''}{quoted(event.locks.why)}"
+        keys = " ".join(map(describe.key_of, event.locks.keys)) or "no keys"
+        more = f", {_LOCKED[event.locks.locking]} {keys}{quoted(event.locks.why)}"
     elif event.outcome is not None and event.outcome.admitted:
         more = f" as commit {', '.join(map(str, event.outcome.admitted))}"
     elif event.note:

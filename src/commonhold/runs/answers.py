@@ -12,7 +12,11 @@ from commonhold.tasks.board import Waiting
 
 @dataclass(frozen=True, slots=True)
 class ItemView:
-    """A work item with its task; `why` says, of an open one, why it cannot be taken now (empty if it can)."""
+    """A work item with its task.
+
+    `why` says, of an open one, why it cannot be taken now, and of one in progress, whose leases its editor waits for;
+    it is empty if the item can be taken, or is worked on.
+    """
 
     item: ItemRecord
     task: TaskRecord

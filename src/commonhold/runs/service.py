@@ -6,8 +6,10 @@ from dataclasses import replace
 from typing import Final
 
 from commonhold.kernel.answers import Next
+from commonhold.kernel.clock import Now
 from commonhold.kernel.errors import Code, InputError, UsageError
-from commonhold.kernel.lease import check_ttl
+from commonhold.kernel.keys import canonical
+from commonhold.kernel.lease import Lease, Waiter, check_ttl, conflicts
 from commonhold.kernel.ports import Ids, TaskReader
 from commonhold.kernel.refusals import Refusal
 from commonhold.kernel.run import (
@@ -21,7 +23,7 @@ from commonhold.kernel.run import (
     TokenUsage,
 )
 from commonhold.kernel.task import Task
-from commonhold.kernel.texts import MAX_TEXT_LENGTH, check_line
+from commonhold.kernel.texts import MAX_TEXT_LENGTH, check_line, short_name
 from commonhold.leases.idempotency import IdentifiedRequest, once
 from commonhold.leases.registry import task_storage
 from commonhold.leases.requests import check_reason
@@ -195,13 +197,16 @@ class Runs:
             return RunAnswer("listed", tuple(views))
 
     def _view(self, reader: TaskReader, record: RunRecord, items: Sequence[ItemRecord] = ()) -> RunView:
-        now = self._queue.now()
-        is_coordinated = any(each.id == record.lease_id and each.is_live(now) for each in reader.leases())
+        now, held = self._queue.now(), reader.leases()
+        is_coordinated = any(each.id == record.lease_id and each.is_live(now) for each in held)
+        in_line = {each.holder: each for each in reader.waiters() if each.is_live(now)}
         known = {each.id: each for each in reader.tasks_in_question([each.task_id for each in items])}
         views = []
         for item in items:
             task = known[item.task_id]
             why = why_not(task, known, now) if item.state is ItemState.OPEN else ""
+            if item.is_in_progress and item.session in in_line:
+                why = _awaited(in_line[item.session], held, now)
             views.append(ItemView(item, task, why))
         return RunView(record, tuple(views), is_coordinated)
 
@@ -231,3 +236,10 @@ class Runs:
                 raise UsageError(
                     Code.REQUEST_ID_REUSED, "the request id was used for another call", hint="take a new id"
                 )
+
+
+def _awaited(waiter: Waiter, held: Sequence[Lease], now: Now) -> str:
+    """Return whose leases an editor waits for, as a clause."""
+    against = conflicts(map(canonical, waiter.keys), waiter.mode, waiter.holder, held, now)
+    leases = dict.fromkeys(f"{short_name(each.holder)}'s lease on {each.held}" for each in against)
+    return f"it waits for {', '.join(leases) or 'others in line before it'}"

@@ -24,6 +24,7 @@ from commonhold.kernel.run import (
     started_run,
 )
 from commonhold.kernel.task import Move, TaskMoved, TaskRecord, TaskState
+from commonhold.kernel.texts import short_name
 from commonhold.tasks.board import Board, claim_of
 from commonhold.tasks.turn import TaskTurn
 
@@ -113,7 +114,13 @@ class RunTurn:
                 continue
             if step is not None and item.can(step):
                 left = item.state if step in (ItemStep.EXHAUST, ItemStep.CANCEL) else None
-                self.step(item, step, record.note, left)
+                self.step(item, step, self._why_ended(item, record), left)
+
+    def _why_ended(self, item: ItemRecord, record: TaskRecord) -> str:
+        """Return the note of a task, with the session whose attempt has failed if it was not that of the item."""
+        last = record.attempts[-1].holder if record.attempts else item.session
+        is_old = record.state is TaskState.FAILED and last != item.session
+        return f"{short_name(last)} has failed at it: {record.note}" if is_old else record.note
 
     def _is_edited_alone(self) -> bool:
         return any(each.is_in_progress and each.is_serial for each in self.items.values())

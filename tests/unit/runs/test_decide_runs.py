@@ -281,6 +281,16 @@ def test_a_run_is_over_when_nothing_can_go_on_without_a_person() -> None:
     assert board.take().task_id == "a"
 
 
+def test_a_task_that_failed_in_an_earlier_run_fails_with_the_name_of_its_editor() -> None:
+    board = Board()
+    board.start(task("a", most_attempts=1))
+    failed = board.post(board.take(), ItemStep.FAIL, "it crashed")
+    kind(RunChanged, board.end(RunMove.FAIL))
+    board.start(task("a", most_attempts=1))
+    (found,) = kind(NoItem, board.ask_item()).waiting
+    assert found.why == f"it is failed: {failed.session} has failed at it: it crashed (attempt 1 of 1)"
+
+
 def test_a_cancelled_task_cancels_its_item() -> None:
     board = Board()
     board.start(task("a"))

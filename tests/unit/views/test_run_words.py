@@ -2,10 +2,22 @@
 
 from dataclasses import replace
 
-from commonhold.cli.run_words import details, waiting
-from commonhold.kernel.run import CandidateOutcome, ItemRecord, ItemState, LockPlan, Run, RunRecord
+from commonhold.cli.common_options import Given
+from commonhold.cli.run_words import details, ended, item_moved, listed, waiting
+from commonhold.kernel.run import (
+    CandidateOutcome,
+    ItemMoved,
+    ItemRecord,
+    ItemState,
+    ItemStep,
+    Locking,
+    LockPlan,
+    Run,
+    RunRecord,
+    RunState,
+)
 from commonhold.kernel.task import Task, TaskRecord
-from commonhold.runs.answers import ItemView, RunView
+from commonhold.runs.answers import ItemView, RunAnswer, RunView
 
 RUN = RunRecord(Run("r1", "goal"), 1, "ann", 0.0, 0.0, "ann", "lease-1", 1)
 ITEM = ItemRecord("r1", "a", 2, 2, 0.0)
@@ -24,9 +36,9 @@ def test_an_item_that_is_edited_again_says_why_its_candidate_was_refused() -> No
         outcome=CandidateOutcome("PARSE_INVALID", "line 2 does not compile"),
     )
     assert list(details(view(replace(edited, refusals=1))))[-1].endswith(
-        "(round 2; optimistic: correct it; line 2 does not compile)"
+        "(round 2; optimistic on its keys: correct it; line 2 does not compile)"
     )
-    assert list(details(view(edited)))[-1].endswith("(round 2; optimistic: correct it)")
+    assert list(details(view(edited)))[-1].endswith("(round 2; optimistic on its keys: correct it)")
 
 
 def test_a_run_waits_only_while_no_item_is_worked_on() -> None:
@@ -34,3 +46,31 @@ def test_a_run_waits_only_while_no_item_is_worked_on() -> None:
     assert waiting(view(ITEM)) == "waiting: a: its keys are in use"
     assert waiting(view(replace(ITEM, state=ItemState.EDITING))) == ""
     assert waiting(view(replace(ITEM, state=ItemState.ACCEPTED))) == ""
+    awaited = "it waits for ben's lease on file:b.py#f"
+    assert waiting(view(replace(ITEM, state=ItemState.EDITING), awaited)) == f"waiting: a: {awaited}"
+
+
+def test_a_lock_plan_is_not_shown_as_leases_that_are_held() -> None:
+    locks = LockPlan(Locking.LEASED, ("file:b.py#f",), "ben uses file:b.py#f")
+    edited = replace(ITEM, state=ItemState.EDITING, locks=locks)
+    (*_, line) = details(view(edited, "it waits for ben's lease on file:b.py#f"))
+    assert line.endswith("title  (it waits for ben's lease on file:b.py#f)")
+    (*_, line) = details(view(edited))
+    assert line.endswith("title  (to lease its keys: ben uses file:b.py#f)")
+    taken = item_moved(ItemMoved("ann", "r1", "a", ItemStep.TAKE, 1, locks=locks))
+    assert taken == 'r1.a taken (round 1), to lease file:b.py#f: "ben uses file:b.py#f"'
+
+
+def test_a_completed_run_says_where_its_changes_are() -> None:
+    written = view(replace(ITEM, state=ItemState.ACCEPTED, admitted=(12,)))
+    completed = replace(written, run=replace(RUN, state=RunState.COMPLETED))
+    said = list(ended(RunAnswer("changed", (completed,)), Given(), "claude"))
+    assert said[-2:] == ["its changes are in the working tree; they are not committed to git", "next: git status"]
+    assert "next: git status" not in list(ended(RunAnswer("changed", (written,)), Given(), "claude"))
+
+
+def test_a_list_without_a_run_names_a_call_that_shows_more() -> None:
+    (line,) = listed(RunAnswer("listed"), is_all=False)
+    assert line.startswith("no run is open: `commonhold run list --all` shows")
+    (line,) = listed(RunAnswer("listed"), is_all=True)
+    assert line == "no run has been started here; `commonhold run PLAN` begins one"
