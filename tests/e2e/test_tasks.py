@@ -71,6 +71,7 @@ def test_a_plan_is_imported_listed_claimed_and_done(run: Run, root: Path) -> Non
     claimed = run("task", "claim").text
     assert claimed.startswith("claimed price: a discount on one() (attempt 1, fence 4)")
     assert "next: commonhold task done price --fence 4" in claimed
+    assert "  fence: 4, of ann\n" in run("task", "show", "price").text
     done = run("task", "done", "price", "--fence", "4", "--commit", committed(root, "new.txt")[:10])
     assert (done.status, done.text.splitlines()[0]) == (0, 'price is landed: "part of main"')
     assert conditions(run) == {"price": "landed", "apply": "ready", "docs": "ready"}
@@ -119,6 +120,7 @@ def test_a_change_refused_at_landing_goes_back_to_its_session_with_commit_and_re
     again = run("task", "claim", "--json").json["tasks"][0]
     assert (again["id"], again["result"]["commit"]) == ("price", commit)
     assert (again["attempts"][0]["end"], again["attempts"][0]["note"]) == ("refuse", "test_billing fails")
+    assert "  attempt 1 by ann: refused " in run("task", "show", "price").text
 
 
 def test_three_processes_of_one_name_get_one_claim(run: Run, root: Path) -> None:
@@ -127,9 +129,10 @@ def test_three_processes_of_one_name_get_one_claim(run: Run, root: Path) -> None
     writers = [warm.Warm(command, cwd=root, stdout=subprocess.PIPE, stderr=subprocess.PIPE) for _ in range(3)]
     answers = [json.loads(each.communicate(timeout=120)[0]) for each in writers]
     assert sorted(each["outcome"] for each in answers) == ["claimed", "none", "none"]
+    (number,) = [each["tasks"][0]["fence"] for each in answers if each["outcome"] == "claimed"]
     taken = [each for each in answers if each["outcome"] == "none"]
     assert {(each["code"], each["why"]) for each in taken} == {
-        ("TASK_TAKEN", "line cannot be claimed: it is claimed by writer (attempt 1)")
+        ("TASK_TAKEN", f"line cannot be claimed: it is claimed by writer (attempt 1) under the fence {number}")
     }
 
 
@@ -185,6 +188,7 @@ def test_a_task_may_end_without_a_change_or_without_success(run: Run) -> None:
         1,
         "refused [TASK_CHANGED]: docs is landed, so there is nothing to cancel",
     )
+    assert again.text.splitlines()[1].startswith("hint: Look at it: `commonhold task show TASK`.")
 
 
 def test_a_stale_fence_is_refused(run: Run) -> None:

@@ -9,6 +9,7 @@ from commonhold.cli.describe import quoted, when, who
 from commonhold.cli.explanations import EXPLANATIONS
 from commonhold.cli.next_call import next_lines
 from commonhold.cli.output import shown
+from commonhold.kernel.task import Move, TaskState
 from commonhold.kernel.texts import duration
 from commonhold.runs.answers import RunAnswer
 from commonhold.tasks.agents import Agent, AgentState
@@ -17,6 +18,17 @@ from commonhold.tasks.board import Collision, Condition
 
 _MOST_WAITING: Final = 10
 _MOST_BARRED: Final = 3
+_ENDED: Final = {
+    Move.HAND_OVER: "handed over",
+    Move.RETURN: "returned",
+    Move.GIVE_BACK: "given back",
+    Move.EXHAUST: "failed for good",
+    Move.FINISH: "finished",
+    Move.LAND: "landed",
+    Move.REFUSE: "refused",
+    Move.UNDO: "undone",
+    Move.CANCEL: "cancelled",
+}
 
 
 def listed(found: TaskAnswer) -> Iterator[str]:
@@ -81,7 +93,7 @@ def refused(found: TaskAnswer | RunAnswer) -> Iterator[str]:
     """Yield a refusal, with the remedy for its code unless the answer has a call to make."""
     yield f"refused [{found.code}]: {shown(found.why)}"
     if found.code and not found.next:
-        yield f"next: {EXPLANATIONS[found.code].remedy}"
+        yield f"hint: {EXPLANATIONS[found.code].remedy}"
 
 
 def _claimed(found: TaskAnswer) -> Iterator[str]:
@@ -121,6 +133,7 @@ def details(found: TaskAnswer) -> Iterator[str]:
             "requires": ", ".join(task.requires),
             "target": task.target,
             "checks": "; ".join(task.checks),
+            "fence": f"{record.fence}, of {who(record.holder)}" if record.state is TaskState.CLAIMED else "",
             "commit": record.result.commit if record.result else "",
             "note": record.note,
         }
@@ -134,7 +147,7 @@ def _traces(found: TaskAnswer, view: TaskView) -> Iterator[str]:
     """Yield the attempts that have ended, with their partial work."""
     for each in view.record.attempts:
         if each.ended_at is not None:
-            end = each.end.value if each.end else ""
+            end = _ENDED[each.end] if each.end else "ended"
             yield f"  attempt {each.number} by {who(each.holder)}: {end} {when(each.ended_at)}{quoted(each.note)}"
     for work in found.works:
         yield from (f"  partial work: {line}" for line in describe.work(work))

@@ -159,7 +159,8 @@ def _not_that(turn: TaskTurn, command: ClaimTask, wanted: TaskRecord, best: list
     instead = next((each.record.id for each in best if each.record.id != wanted.id and not each.collisions), "")
     waiting = why_not(wanted, turn.tasks, turn.now)
     if wanted.state is TaskState.CLAIMED:
-        code, why = Refusal.TASK_TAKEN, waiting
+        is_own = wanted.holder == command.holder
+        code, why = Refusal.TASK_TAKEN, f"{waiting} under the fence {wanted.fence}" if is_own else waiting
     elif waiting:
         code, why = Refusal.TASK_NOT_READY, waiting
     elif barred := turn.capabilities.why_barred(wanted.task, command.holder):

@@ -71,7 +71,7 @@ def test_three_processes_of_one_name_make_one_claim() -> None:
         refused = kind(NoTask, table.ask("writer", "t1"))
         assert (refused.code, refused.why) == (
             Refusal.TASK_TAKEN,
-            "t1 cannot be claimed: it is claimed by writer (attempt 1)",
+            f"t1 cannot be claimed: it is claimed by writer (attempt 1) under the fence {claimed.record.fence}",
         )
     stranger = table.run(FinishTask("writer", "t1", Result(COMMIT), claimed.record.fence + 1))
     assert kind(TaskRefused, stranger).code is Refusal.TASK_TAKEN
