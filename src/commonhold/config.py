@@ -296,12 +296,20 @@ def _settings(path: Path, table: object) -> Settings:
 def _check_server(path: Path, store: str) -> None:
     """Raise InputError if a repository names a folder or socket of this machine: only the user may choose those."""
     if store and not store.startswith(_SERVERS):
+        kind, mark, _ = store.partition("://")
+        if mark and kind != "sqlite":
+            raise _invalid(path, f"there is no store of the kind {kind[:20]!r}; it can be {', '.join(_SERVERS)}")
         raise _invalid(path, "store names no server; set COMMONHOLD_STORE for a store of this machine")
+
+
+def _shown(value: object) -> str:
+    """Return a value as the file has it: Python writes true and false otherwise."""
+    return str(value).lower() if isinstance(value, bool) else repr(value)
 
 
 def _check_text(path: Path, name: str, value: object) -> None:
     if not isinstance(value, str):
-        raise _invalid(path, f"{name} = {value!r} is not a text")
+        raise _invalid(path, f"{name} = {_shown(value)} is not a text")
 
 
 def _check_broker(path: Path, name: str, value: object) -> None:
@@ -311,7 +319,7 @@ def _check_broker(path: Path, name: str, value: object) -> None:
 
 def _check_list(path: Path, name: str, value: object) -> list[str]:
     if not isinstance(value, list) or not all(isinstance(each, str) and each.strip() for each in value):
-        raise _invalid(path, f"{name} = {value!r} is not a list of texts")
+        raise _invalid(path, f"{name} = {_shown(value)} is not a list of texts")
     if len(value) > MOST_ENTRIES:
         raise _invalid(path, f"{name} has more than {MOST_ENTRIES:,} entries")
     return value
@@ -326,7 +334,7 @@ def _check_folders(path: Path, name: str, value: object) -> None:
 
 def _check_word(path: Path, name: str, value: object, words: type[StrEnum]) -> None:
     if value not in list(words):
-        raise _invalid(path, f"{name} = {value!r}; there are {', '.join(words)}")
+        raise _invalid(path, f"{name} = {_shown(value)}; there are {', '.join(words)}")
 
 
 def _check_choice(path: Path, name: str, value: object) -> None:
@@ -349,7 +357,10 @@ def _check_capabilities(path: Path, name: str, value: object) -> None:
 
 def _check_worded(path: Path, name: str, value: object, words: type[StrEnum]) -> None:
     """Check one of `words`, or a table of them by pattern."""
-    _check_words(path, name, {_EVERYWHERE: value} if isinstance(value, str) else value, words)
+    if isinstance(value, str):
+        _check_word(path, name, value, words)
+    else:
+        _check_words(path, name, value, words)
 
 
 def _check_words(path: Path, name: str, value: object, words: type[StrEnum]) -> None:
@@ -360,7 +371,7 @@ def _check_words(path: Path, name: str, value: object, words: type[StrEnum]) -> 
         raise _invalid(path, f"{name} has more than {MOST_ENTRIES:,} entries")
     for pattern, word in value.items():
         if word not in list(words):
-            raise _invalid(path, f"in {name}, {pattern!r} is {word!r}; there are {', '.join(words)}")
+            raise _invalid(path, f"in {name}, {pattern!r} is {_shown(word)}; there are {', '.join(words)}")
         try:
             key = pattern_key(pattern)
         except InputError as fault:
@@ -375,19 +386,19 @@ def _check_number(path: Path, name: str, value: object) -> None:
     low, high = _LIMITS[name]
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     if not is_number or not low <= value <= high:  # type: ignore[operator]
-        raise _invalid(path, f"{name} = {value!r} is not a number from {low:,.15g} to {high:,.15g}")
+        raise _invalid(path, f"{name} = {_shown(value)} is not a number from {low:,.15g} to {high:,.15g}")
     if name.startswith("max_") and not isinstance(value, int):
-        raise _invalid(path, f"{name} = {value!r} is not a whole number")
+        raise _invalid(path, f"{name} = {_shown(value)} is not a whole number")
 
 
 def _check_durability(path: Path, name: str, value: object) -> None:
     if value not in ("full", "normal"):
-        raise _invalid(path, f'{name} = {value!r} is neither "full" nor "normal"')
+        raise _invalid(path, f'{name} = {_shown(value)} is neither "full" nor "normal"')
 
 
 def _check_switch(path: Path, name: str, value: object) -> None:
     if value not in ("on", "off"):
-        raise _invalid(path, f'{name} = {value!r} is neither "on" nor "off"')
+        raise _invalid(path, f'{name} = {_shown(value)} is neither "on" nor "off"')
 
 
 _CHECKS: Final[dict[str, Callable[[Path, str, object], object]]] = {
@@ -422,6 +433,6 @@ def _invalid(path: Path, why: str) -> InputError:
     return InputError(
         Code.CONFIG_INVALID,
         f"the settings in {path.name} cannot be used: {why}",
-        hint="fix the file; `commonhold config --help` and `commonhold help reference` list the settings",
+        hint="edit the file; `commonhold config --help` and `commonhold help reference` list the settings",
         fields={"path": str(path), "why": why},
     )
