@@ -86,7 +86,14 @@ def deliver(target: Target, decision: Decision | None, repository: str, now: flo
     except CommonholdError as fault:
         return fault.message
     except (OSError, http.client.HTTPException, subprocess.SubprocessError, ValueError) as fault:
-        return f"{type(fault).__name__}: {fault}"
+        return _said_by(fault)
+
+
+def _said_by(fault: Exception) -> str:
+    """Return what happened without the numbers and names of Python's errors."""
+    if isinstance(fault, OSError) and fault.strerror:
+        return f"{fault.filename}: {fault.strerror}" if fault.filename else fault.strerror
+    return str(fault) or type(fault).__name__
 
 
 def _post(target: Target, id_: str, body: bytes, timestamp: int) -> str:
