@@ -195,10 +195,14 @@ def test_text_and_hash_come_in_one_call(root: Path, run: Call) -> None:
 
 def test_a_name_that_looks_like_something_else(root: Path, run: Call) -> None:
     (root / "we#ird").mkdir()
-    for name in ("we#ird/c.py", "-dash.py"):
+    for name in ("we#ird/c.py", "-dash.py", "#hash.py"):
         (root / name).write_text("x = 1\n", encoding="utf-8")
     assert "write file:we%23ird/c.py" in run("regions", "we#ird/c.py").err
     assert run("regions", "file:we%23ird/c.py").status == 0
+    for name in ("#hash.py", "./#hash.py"):
+        assert run("regions", run("regions", name).err.rpartition("write ")[2].strip()).status == 0
+    refused = run("commit", "--key", "a b.py#f", stdin=NEW_ONE).err
+    assert "`commonhold show 'a b.py#f'` gives text and hash" in refused
     assert "write ./-dash.py" in run("regions", "-dash.py").err
     assert run("regions", "./-dash.py").status == 0
     assert "'a.py' is a file" in run("-C", "a.py", "status").err

@@ -1,6 +1,7 @@
 """A command that shows by example how it is called."""
 
 import os
+import shlex
 from collections.abc import Sequence
 from typing import Any, Final
 
@@ -26,7 +27,9 @@ def _no_such_option(fault: click.NoSuchOption, words: Sequence[str], path: str) 
     """The complaint; about a file whose name looks like an option, with the way to name it."""
     name = next((word for word in words if word.startswith(fault.option_name) and os.path.lexists(word)), None)
     if name is not None:
-        return UsageError(Code.USAGE, f"{name!r} is read as options", hint=f"for the file, write ./{name}")
+        return UsageError(
+            Code.USAGE, f"{name!r} is read as options", hint=f"for the file, write {shlex.quote(f'./{name}')}"
+        )
     near = " or ".join((fault.possibilities or ())[:2])
     told = f"`{path} --help` lists the options"
     return UsageError(

@@ -1,5 +1,6 @@
 """`commonhold commit`: write a change if it still fits."""
 
+import shlex
 from dataclasses import replace
 from typing import Final, TypedDict, Unpack
 
@@ -156,7 +157,7 @@ def _edit(place: Place, typed: str, wish: _Wish) -> Edit:
         raise UsageError(
             Code.USAGE,
             "--base is missing, so the change cannot be compared with the current text",
-            hint=f"`commonhold show {typed}` gives the text and its hash; --insert and --create need no base",
+            hint=f"`commonhold show {shlex.quote(typed)}` gives text and hash; --insert and --create need no base",
         )
     edit = Edit(op, key, base=wish["base"], after=after, span=wish["span"])
     return edit if op in (Op.DELETE, Op.DELETE_FILE) else _with_text(edit)

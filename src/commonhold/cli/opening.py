@@ -62,8 +62,9 @@ class Place:
 
     def _check_mark(self, text: str, path: str, qualname: str) -> None:
         """Raise InputError if a `#` may be part of a file's name: there is no file whose name ends before it."""
-        there = Path(self.hold.root, path)
-        if not qualname or os.path.lexists(there) or not ("/" in qualname or os.path.lexists(f"{there}#{qualname}")):
+        there = f"{self.hold.root}/{path}"
+        is_file = os.path.lexists(there) and not path.endswith("/")
+        if not qualname or is_file or not ("/" in qualname or os.path.lexists(f"{there}#{qualname}")):
             return
         raise InputError(
             Code.FILE_NOT_FOUND,

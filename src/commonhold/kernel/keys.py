@@ -323,7 +323,8 @@ def _from_scheme(text: str, scheme: str, rest: str) -> Spec:
     if scheme != FILE:
         return Spec(scheme, _below_scheme(text, rest))
     if rest.startswith("#"):
-        raise _invalid(text, "the path is empty")
+        marked = rest.replace("#", "%23")
+        raise _invalid(text, "the path is empty", f"if # is part of a file's name, write {FILE}:{marked}")
     return _code(rest, _unescaped_path)
 
 

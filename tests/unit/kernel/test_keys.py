@@ -307,3 +307,10 @@ def test_the_kinds_of_documents_and_data_are_read_in_ids(kind: str) -> None:
     found = parse(f"{kind}::a.md::T")
     names = ("T", "@header") if kind == "section_header" else ("T",)
     assert tuple(name.text for name in found.key().names) == names
+
+
+def test_a_file_whose_name_begins_with_the_mark_of_regions_can_be_named() -> None:
+    with pytest.raises(InputError) as raised:
+        parse("file:#a#b.py")
+    assert raised.value.hint == "if # is part of a file's name, write file:%23a%23b.py"
+    assert parse("file:%23a%23b.py").raw_path == "#a#b.py"

@@ -1,5 +1,6 @@
 """Find a region of a map by its name."""
 
+import shlex
 from difflib import get_close_matches
 from typing import Final
 
@@ -120,7 +121,7 @@ def _unknown(map: RegionMap, names: Names) -> InputError:  # noqa: A002
     elif near:
         hint = f"near names: {', '.join(near)}"
     else:
-        hint = f"list the regions of {map.path}, or name the whole file"
+        hint = f"`commonhold regions {shlex.quote(str(map.file.key))}` lists its regions; or name the whole file"
     return InputError(
         Code.REGION_UNKNOWN,
         f"{map.path} has no region {wanted!r}",

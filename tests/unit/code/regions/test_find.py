@@ -72,7 +72,7 @@ def test_the_hint_lists_near_names() -> None:
     assert caught.value.hint == f"near names: {', '.join(near)}"
     with pytest.raises(InputError) as caught:
         find(found, parse_names("zzz"))
-    assert "list the regions" in caught.value.hint
+    assert "`commonhold regions file:module.py` lists its regions" in caught.value.hint
 
 
 def test_a_file_without_regions_says_so() -> None:
