@@ -188,7 +188,11 @@ def test_a_task_may_end_without_a_change_or_without_success(run: Run) -> None:
         1,
         "refused [TASK_CHANGED]: docs is landed, so there is nothing to cancel",
     )
-    assert again.text.splitlines()[1].startswith("hint: Look at it: `commonhold task show TASK`.")
+    other = run("task", "add", "another title", "--id", "docs").text.splitlines()
+    assert (other[0].partition(":")[0], other[-1].partition(",")[0]) == (
+        "refused [TASK_EXISTS]",
+        "hint: Give the new task another name",
+    )
 
 
 def test_a_stale_fence_is_refused(run: Run) -> None:
