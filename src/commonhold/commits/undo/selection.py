@@ -130,7 +130,8 @@ def _unknown(reader: Reader, what: str, *, is_task: bool) -> InputError:
     if is_task:
         why = f"no commit through Commonhold in this working tree belongs to an attempt at the task {what}"
     else:
-        why = f"no commit through Commonhold in this working tree is number {what!r}, or of such a session or task"
+        named = f"event {what} is no commit" if what.isdigit() else f"no session and no task {what!r} has committed"
+        why = f"{named} in this working tree through Commonhold"
     gone = told_compacted(reader)
     return InputError(
         Code.COMMIT_UNKNOWN,

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Final
 
 from commonhold.code.regions.region import hash_bytes
@@ -30,6 +31,7 @@ from commonhold.workspace.place import WorktreeState
 
 _MOST_WAYS: Final = 3
 _AGAIN: Final = "repeat the undo"
+_BY_HAND: Final = "take the change out by hand, under a lease"
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +88,7 @@ class Undo:
             return _nothing(selected)
         found = self._inverses(selected, wish.only)
         if found.hindrances:
-            return _hindered(wish, selected, found)
+            return _hindered(holder, wish, selected, found)
         return self._commit(holder, wish, selected, found)
 
     def _commit(self, holder: str, wish: _Wish, selected: Selected, found: _Inverses) -> UndoAnswer:
@@ -99,7 +101,7 @@ class Undo:
         is_shown = not wish.is_applied
         verdict = self._commits.commit(holder, changeset, self._files.root, is_dry_run=is_shown, undoes=undoes)
         if verdict.outcome == "refused":
-            return self._refused(wish, selected, verdict)
+            return self._refused(holder, wish, selected, verdict)
         if verdict.sequence is not None:
             return self._done(verdict)
         files = tuple(_undone(selected, path, *states) for path, states in found.files.items())
@@ -149,7 +151,7 @@ class Undo:
                     files[path] = (present, without)
         return _Inverses(files, hindrances)
 
-    def _refused(self, wish: _Wish, selected: Selected, verdict: CommitAnswer) -> UndoAnswer:
+    def _refused(self, holder: str, wish: _Wish, selected: Selected, verdict: CommitAnswer) -> UndoAnswer:
         """Return the refusal of an inverse changeset that may not be committed: it would break what others built."""
         with self._store.read() as reader:
             needed = tuple(
@@ -171,7 +173,7 @@ class Undo:
             code=verdict.code,
             why=verdict.why,
             commit=verdict,
-            ways=(*_ways_of(needed), *((step, again) if step else ())),
+            ways=(*_ways_of(holder, needed), *((step, again) if step else ())),
         )
 
     def _done(self, verdict: CommitAnswer) -> UndoAnswer:
@@ -202,13 +204,17 @@ class Undo:
         )
 
 
-def _hindered(wish: _Wish, selected: Selected, found: _Inverses) -> UndoAnswer:
+def _hindered(holder: str, wish: _Wish, selected: Selected, found: _Inverses) -> UndoAnswer:
     """Return the refusal of an undo whose changes cannot be separated from later ones."""
-    later = tuple(work for path, hindrance in found.hindrances.items() for work in built_on(selected, path, hindrance))
+    works = {path: tuple(built_on(selected, path, hindrance)) for path, hindrance in found.hindrances.items()}
+    later = tuple(chain.from_iterable(works.values()))
+    by_hand = [path for path, each in found.hindrances.items() if each.lost or _has_no_number(works[path])]
     whys = "; ".join(each.why for each in found.hindrances.values())
     is_lost = any(each.lost for each in found.hindrances.values())
     rest = tuple(found.files)
-    ways = _ways_of(later)
+    ways = _ways_of(holder, chain.from_iterable(works[path] for path in works if path not in by_hand))
+    if by_hand:
+        ways += (Next.acquire(map(file_key, by_hand), f"undo {wish.what}", _BY_HAND),)
     if rest:
         limited = {**_arguments(wish), "only": list(rest)}
         ways += (Next("undo", limited, "undo the other files only"),)
@@ -226,7 +232,7 @@ def _hindered(wish: _Wish, selected: Selected, found: _Inverses) -> UndoAnswer:
 
 def _nothing(selected: Selected) -> UndoAnswer:
     """Return the answer if no commit is in effect any more: each was undone already."""
-    undos = sorted(set(selected.undone.values()))
+    undos = sorted({selected.undone[each.sequence] for each in selected.commits if each.sequence in selected.undone})
     by = f"event {undos[0]}" if len(undos) == 1 else f"events {', '.join(map(str, undos))}"
     ways = tuple(
         Next("undo", {"what": str(undo)}, f"to bring the change back, undo event {undo}") for undo in undos[:_MOST_WAYS]
@@ -290,19 +296,26 @@ def _unmerged(path: str, hindrance: Hindrance) -> Unmerged:
     return Unmerged(path, obstacles, marked)
 
 
-def _ways_of(later: Iterable[LaterWork]) -> tuple[Next, ...]:
+def _has_no_number(works: Iterable[LaterWork]) -> bool:
+    """Whether no commit is known that could be taken back before."""
+    return all(each.sequence is None for each in works)
+
+
+def _ways_of(caller: str, later: Iterable[LaterWork]) -> tuple[Next, ...]:
     """Return the calls that take back the later commits first: the newest, since others may build on the older."""
     found = {each.sequence: each for each in later if each.sequence is not None and each.holder is not None}
     return tuple(
-        Next("undo", {"what": str(number)}, _why_first(found[number].holder or ""))
+        Next("undo", {"what": str(number)}, _why_first(caller, found[number]))
         for number in sorted(found, reverse=True)[:_MOST_WAYS]
     )
 
 
-def _why_first(holder: str) -> str:
-    if holder == NOBODY:
+def _why_first(caller: str, work: LaterWork) -> str:
+    if work.holder == NOBODY:
         return "if you know who made that change outside of Commonhold: undo it first"
-    return f"ask {short_name(holder)}, and undo their work first"
+    if work.holder == caller:
+        return f"undo your own event {work.sequence} first"
+    return f"ask {short_name(work.holder or '')}, and undo their work first"
 
 
 def _arguments(wish: _Wish) -> dict[str, object]:

@@ -143,6 +143,16 @@ def test_an_undo_can_be_undone_and_its_commit_undone_again(shop: Shop) -> None:
     assert shop.text == SOURCE
 
 
+def test_only_the_undos_of_the_commits_in_question_are_named(shop: Shop) -> None:
+    first = shop.replace("one", "f", "def f(x):\n    return -x\n")
+    shop.replace("two", "g", "def g(x):\n    return -x\n")
+    shop.undo("two")
+    undo = shop.undo("one").sequence
+    again = shop.undo(first)
+    assert (again.outcome, again.why) == ("nothing", f"undone already by event {undo}")
+    assert [each.arguments for each in again.ways] == [{"what": str(undo)}]
+
+
 def test_the_event_of_an_undo_names_the_commits_that_it_takes_back(shop: Shop) -> None:
     first = shop.replace("one", "f", "def f(x):\n    return -x\n", "negate")
     second = shop.replace("one", "g", "def g(x):\n    return -x\n")
@@ -204,13 +214,19 @@ def test_a_change_outside_commonhold_in_the_same_place_is_named_as_such(shop: Sh
     assert answer.outcome == "refused"
     assert answer.later[0].holder is None
     assert answer.later[0].why.endswith("outside Commonhold")
+    assert [(each.call, each.arguments["keys"]) for each in answer.ways] == [("acquire", ["file:a.py"])]
 
 
 def test_nobody_can_be_asked_about_a_change_outside_commonhold() -> None:
-    later = (LaterWork("file:a.py", "", "outside", 7), LaterWork("file:a.py", "", "two", 5))
-    assert [each.why for each in _ways_of(later)] == [
+    later = (
+        LaterWork("file:a.py", "", "outside", 7),
+        LaterWork("file:a.py", "", "two", 5),
+        LaterWork("file:a.py", "", "one", 4),
+    )
+    assert [each.why for each in _ways_of("one", later)] == [
         "if you know who made that change outside of Commonhold: undo it first",
         "ask two, and undo their work first",
+        "undo your own event 4 first",
     ]
 
 
@@ -335,6 +351,7 @@ def test_contents_whose_time_is_over_are_named(shop: Shop) -> None:
     answer = shop.undo(sequence)
     assert (answer.outcome, answer.code) == ("refused", "CONTENT_UNKNOWN")
     assert "no longer kept" in answer.why
+    assert [each.call for each in answer.ways] == ["acquire"]
 
 
 def test_what_is_already_as_before_needs_no_undo(shop: Shop) -> None:
