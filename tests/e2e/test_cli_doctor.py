@@ -16,6 +16,7 @@ from commonhold.diagnostics import machine, mounts, type_checkers
 from commonhold.diagnostics.finding import ok
 from commonhold.diagnostics.mounts import file_system, kind_of
 from commonhold.kernel.files import Write
+from commonhold.stores.sqlite.faults import start_afresh
 from commonhold.stores.sqlite.store import SqliteStore
 
 pytestmark = pytest.mark.slow
@@ -109,6 +110,13 @@ def test_settings_that_cannot_be_used(root: Path, run: Call) -> None:
     assert "[CONFIG_INVALID]" in finding(run, "settings", status=4)["found"]
 
 
+def test_a_state_folder_that_is_a_file(root: Path, run: Call) -> None:
+    """What follows from that is left out."""
+    (root / ".git" / "commonhold").write_text("", encoding="utf-8")
+    failed = [each["check"] for each in run("doctor", "--json").json["findings"] if each["level"] == "fail"]
+    assert failed == ["state folder"]
+
+
 def test_a_damaged_database(state: Path, run: Call) -> None:
     (state / "state.db").write_bytes(b"no database at all" * 500)
     assert "damaged" in finding(run, "database", status=4)["found"]
@@ -123,6 +131,16 @@ def test_a_database_damaged_inside(state: Path, run: Call) -> None:
     data[4096 : 3 * 4096] = b"\xa5" * (2 * 4096)
     (state / "state.db").write_bytes(data)
     assert "damaged" in finding(run, "database", status=4)["found"]
+
+
+@pytest.mark.parametrize("table", ["events", "tasks"])
+def test_a_database_damaged_inside_a_text(table: str, state: Path, run: Call) -> None:
+    run("task", "add", "price", "--agent", "ann")
+    connection = apsw.Connection(str(state / "state.db"))
+    damage = "UPDATE {} SET body = CAST(replace(CAST(body AS BLOB), CAST('price' AS BLOB), x'f5') AS TEXT)"
+    connection.execute(damage.format(table))
+    connection.close()
+    assert finding(run, "database", status=4)["mend"] == start_afresh(str(state))
 
 
 def test_a_changed_log(state: Path, run: Call) -> None:

@@ -24,7 +24,7 @@ from commonhold.diagnostics.finding import Finding, Level, fail, ok
 from commonhold.diagnostics.http import over_http, serving
 from commonhold.diagnostics.log import log
 from commonhold.diagnostics.machine import machine
-from commonhold.diagnostics.state import restored, state
+from commonhold.diagnostics.state import can_be_entered, restored, state
 from commonhold.diagnostics.type_checkers import type_checkers
 from commonhold.diagnostics.versioning import git
 from commonhold.diagnostics.workers import workers
@@ -142,9 +142,10 @@ def _settings(root: str, given: Given) -> Iterator[Finding]:
 def _state(repository: Repository) -> Iterator[Finding]:
     """The findings about the state; a daemon that holds the gate is in order."""
     pid = pid_of(repository)
-    yield serving(repository.state_folder, pid)
-    yield from over_http(repository.state_folder, pid)
-    yield log(repository.state_folder)
+    if not os.path.lexists(repository.state_folder) or can_be_entered(repository.state_folder):
+        yield serving(repository.state_folder, pid)
+        yield from over_http(repository.state_folder, pid)
+        yield log(repository.state_folder)
     for finding in state(repository.state_folder):
         is_expected = pid is not None and (finding.check, finding.level) == ("gate", Level.WARN)
         yield ok("gate", "held by the daemon, for as long as it lives") if is_expected else finding
@@ -164,7 +165,7 @@ def _shared_store(root: str, settings: Settings, name: str, given: Given) -> Ite
         return
     yield ok("store", f"{name} answers; {counted(len(held), 'live lease')}")
     yield from workers(held, settings.broker)
-    yield from restored(reset)
+    yield from restored(reset, is_server=True)
 
 
 def _failed(check: str, fault: CommonholdError) -> Finding:

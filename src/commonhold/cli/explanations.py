@@ -161,7 +161,8 @@ ERRORS: Final[Mapping[Code, Explanation]] = {
     ),
     Code.STORE_CORRUPT: E(
         "The state database is damaged or not ours, so nothing relies on it.",
-        "Move the state folder aside, keep it, and start afresh: the files of the project are not in it.",
+        "Move the state folder aside, keep it, and start afresh: the files of the project are not in it. Or bring back"
+        " a backup: `commonhold restore FILE`.",
     ),
     Code.STORE_NEWER: E("The state was written by a newer Commonhold.", "Upgrade this one."),
     Code.STORE_UNSAFE: E(

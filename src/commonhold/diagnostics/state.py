@@ -6,9 +6,10 @@ locks of this process on it.
 
 import fcntl
 import os
+import shlex
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Final
@@ -16,7 +17,7 @@ from urllib.parse import quote
 
 import apsw
 
-from commonhold.diagnostics.finding import Finding, fail, ok, warn, why
+from commonhold.diagnostics.finding import Finding, Level, fail, ok, warn, why
 from commonhold.diagnostics.mounts import file_system, free_space
 from commonhold.history.check import chain_fault
 from commonhold.kernel.compacted import told_compacted
@@ -25,9 +26,9 @@ from commonhold.kernel.texts import counted
 from commonhold.machine.system import SystemClock
 from commonhold.stores.reset_events import Reset, last_reset
 from commonhold.stores.sqlite.connect import APPLICATION_ID, MIGRATIONS, is_new
-from commonhold.stores.sqlite.faults import translate
+from commonhold.stores.sqlite.faults import start_afresh, translate
 from commonhold.stores.sqlite.gate import Gate
-from commonhold.stores.sqlite.last_event_mark import RESET, fallen_back, gone
+from commonhold.stores.sqlite.last_event_mark import RESET, Mark, fallen_back, gone
 from commonhold.stores.sqlite.second_mark import SecondMark
 from commonhold.stores.sqlite.session import SqliteSession
 from commonhold.stores.sqlite.store import DATABASE, GATE
@@ -36,7 +37,6 @@ _GATE_PATIENCE_SECONDS: Final = 1.0
 _GATE_PAUSE_SECONDS: Final = 0.02
 _BUSY_TIMEOUT_MS: Final = 1000
 _NO_DATABASE: Final = ok("database", "not there yet; the first use makes it")
-_ASIDE: Final = "move the state folder aside, keep it, and start afresh: mv {0} {0}.damaged"
 _RECOVER: Final = "commonhold doctor --recover"
 _MEND: Final = "change the code that they name, or waive them: commonhold review lists them"
 
@@ -49,9 +49,16 @@ def state(folder: str) -> Iterator[Finding]:
         yield _not_there(folder)
         return
     yield _folder(folder)
+    if not can_be_entered(folder):
+        return
     yield _locks(folder)
     yield _gate(folder)
     yield from _database(folder)
+
+
+def can_be_entered(folder: str) -> bool:
+    """Whether there is a state folder in which files can be found: nothing else can be said about it otherwise."""
+    return Path(folder).is_dir() and os.access(folder, os.R_OK | os.X_OK)
 
 
 def _not_there(folder: str) -> Finding:
@@ -64,7 +71,9 @@ def _not_there(folder: str) -> Finding:
 
 def _folder(folder: str) -> Finding:
     if not Path(folder).is_dir():
-        return fail("state folder", f"{folder} is not a folder", f"mv {folder} {folder}.aside")
+        return fail(
+            "state folder", f"{folder} is not a folder", f"mv {shlex.quote(folder)} {shlex.quote(f'{folder}.aside')}"
+        )
     try:
         with tempfile.TemporaryFile(dir=folder):
             pass
@@ -134,21 +143,38 @@ def _database(folder: str) -> Iterator[Finding]:
             if is_new(connection):
                 yield _lost(fallen_back(path, mark)) if mark else _NO_DATABASE
                 return
-            identity = _identity(connection, path)
-            yield identity or _integrity(connection, folder)
-            if identity is None:
-                lost = next((each for each in (mark, second) if each and not each.is_in(connection)), None)
-                yield from (_lost(fallen_back(path, lost)),) if lost else _contents(SqliteSession(connection))
-                if lost is None and connection.pragma("user_version") == len(MIGRATIONS):
-                    yield _chain(SqliteSession(connection))
+            # All or nothing: what looked sound may turn out to be damaged.
+            yield from list(_inside(connection, path, [each for each in (mark, second) if each]))
     except apsw.BusyError:
         yield warn("database", "another process holds it", "repeat this in a moment")
     except (apsw.CorruptError, apsw.NotADBError) as fault:
-        yield fail("database", f"damaged: {fault}", _ASIDE.format(folder))
+        yield fail("database", f"damaged: {fault}", start_afresh(folder))
     except apsw.Error as fault:
         is_full = translate(fault, path).code is Code.DISK_FULL
         remedy = "free some space" if is_full else f"look at its permissions: ls -l {folder}"
         yield fail("database", f"cannot be read: {fault}", remedy)
+
+
+def _inside(connection: apsw.Connection, path: str, marks: Sequence[Mark]) -> Iterator[Finding]:
+    """Yield the checks of a database that has something in it. Raises apsw.Error."""
+    first = _identity(connection, path) or _integrity(connection, str(Path(path).parent))
+    yield first
+    if first.level is Level.FAIL:
+        return
+    if lost := next((each for each in marks if not each.is_in(connection)), None):
+        yield _lost(fallen_back(path, lost))
+        return
+    session = SqliteSession(connection)
+    yield from _contents(session)
+    if connection.pragma("user_version") == len(MIGRATIONS):
+        _read_rows(session)
+        yield _chain(session)
+
+
+def _read_rows(session: SqliteSession) -> None:
+    """Read what no other check reads: SQLite does not see damage inside a text. Raises apsw.CorruptError."""
+    for name in ("waiters", "lost", "works", "values", "tasks", "runs", "entries", "managed_sessions"):
+        getattr(session, name)()
 
 
 @contextmanager
@@ -177,7 +203,7 @@ def _connect(path: str) -> apsw.Connection:
 def _identity(connection: apsw.Connection, path: str) -> Finding | None:
     schema, known = connection.pragma("user_version"), len(MIGRATIONS)
     if connection.pragma("application_id") != APPLICATION_ID:
-        return fail("database", f"{path} was made by another program", _ASIDE.format(Path(path).parent))
+        return fail("database", f"{path} was made by another program", start_afresh(str(Path(path).parent)))
     if not isinstance(schema, int) or schema > known:
         found = f"written by a newer Commonhold (schema {schema}; this one knows {known})"
         return fail("database", found, "pip install --upgrade commonhold", schema=schema, known=known)
@@ -191,7 +217,7 @@ def _lost(fault: StoreError) -> Finding:
 def _integrity(connection: apsw.Connection, folder: str) -> Finding:
     complaints = [str(row[0]) for row in connection.execute("PRAGMA quick_check(3)")]
     if complaints != ["ok"]:
-        return fail("database", f"damaged: {'; '.join(complaints)}", _ASIDE.format(folder))
+        return fail("database", f"damaged: {'; '.join(complaints)}", start_afresh(folder))
     schema = connection.pragma("user_version")
     return ok("database", f"sound, schema {schema}", schema=schema, journal_mode=connection.pragma("journal_mode"))
 
@@ -206,7 +232,7 @@ def _chain(session: SqliteSession) -> Finding:
     return fail("chain", f"event {fault.sequence}: {fault.why}", mend, event=fault.sequence)
 
 
-def restored(reset: Reset | None) -> Iterator[Finding]:
+def restored(reset: Reset | None, *, is_server: bool = False) -> Iterator[Finding]:
     """Report that a store was found restored to an older state, and the fate of its leases."""
     if reset is not None:
         whose = f" of {', '.join(reset.holders)}" if reset.holders else ""
@@ -215,11 +241,12 @@ def restored(reset: Reset | None) -> Iterator[Finding]:
             f" after a restored backup: {counted(reset.leases, 'lease')}{whose} ended, and fences went on above"
             " all given before"
         )
-        then = (
-            "let them acquire the keys that they still need again: commonhold log shows them; if no backup was"
-            " restored, look"
-        )
-        yield warn("restored", found, f"{then} whether two servers answer at the store's URL")
+        if not reset.leases and not is_server:
+            yield ok("restored", found)
+            return
+        mend = "let their holders acquire again the keys that they still need: commonhold log shows them"
+        servers = "; if no backup was restored, look whether two servers answer at the store's URL"
+        yield warn("restored", found, f"{mend}{servers if is_server else ''}")
 
 
 def _contents(session: SqliteSession) -> Iterator[Finding]:

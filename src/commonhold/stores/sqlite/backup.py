@@ -89,6 +89,8 @@ def back_up(state_folder: str, path: str) -> Backup:
         ) from fault
     except FileNotFoundError as fault:
         raise _missing(path) from fault
+    except (apsw.CorruptError, apsw.NotADBError) as fault:
+        raise translate(fault, os.path.join(state_folder, DATABASE)) from fault
     except apsw.Error as fault:
         raise translate(fault, path) from fault
     finally:

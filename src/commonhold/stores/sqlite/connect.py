@@ -7,6 +7,7 @@ import apsw
 
 from commonhold.kernel.errors import Code, StoreError
 from commonhold.machine.file_systems import check_ground
+from commonhold.stores.sqlite.faults import start_afresh
 from commonhold.stores.transaction import transaction
 
 APPLICATION_ID: Final = 0x434D4844
@@ -125,7 +126,7 @@ def _check_identity(connection: apsw.Connection, newest: int) -> None:
         raise StoreError(
             Code.STORE_CORRUPT,
             "the state database was made by another program",
-            hint="move the state folder aside (keep it) and start afresh; `commonhold doctor` shows where it is",
+            hint=start_afresh(os.path.dirname(connection.filename)),
         )
     if not isinstance(version, int) or version > newest:
         raise StoreError(

@@ -1,6 +1,7 @@
 """SQLite's errors, as ours."""
 
 import os
+import shlex
 from pathlib import Path
 from typing import Final
 
@@ -9,6 +10,8 @@ import apsw
 from commonhold.kernel.errors import Code, StoreError
 from commonhold.kernel.resource_exhaustion import exhausted
 
+DATABASE: Final = "state.db"
+_DAMAGED: Final = "`commonhold doctor` shows the way out"
 _FAULTS: Final[tuple[tuple[type[apsw.Error], Code, str, str, float | None], ...]] = (
     (
         apsw.FullError,
@@ -42,14 +45,14 @@ _FAULTS: Final[tuple[tuple[type[apsw.Error], Code, str, str, float | None], ...]
         apsw.CorruptError,
         Code.STORE_CORRUPT,
         "the state database is damaged, so nothing is allowed to rely on it",
-        "move the state folder aside (keep it) and start afresh; `commonhold doctor` shows where it is",
+        _DAMAGED,
         None,
     ),
     (
         apsw.NotADBError,
         Code.STORE_CORRUPT,
         "the state database is not a database, so nothing is allowed to rely on it",
-        "move the state folder aside (keep it) and start afresh; `commonhold doctor` shows where it is",
+        _DAMAGED,
         None,
     ),
 )
@@ -65,13 +68,21 @@ def translate(fault: apsw.Error, path: str) -> StoreError:
         return busy
     for kind, code, message, hint, retry in _FAULTS:
         if isinstance(fault, kind):
-            return StoreError(code, message, hint=hint, retry_after_seconds=retry, fields=fields)
+            is_state = code is Code.STORE_CORRUPT and Path(path).name == DATABASE
+            way = start_afresh(str(Path(path).parent)) if is_state else hint
+            return StoreError(code, message, hint=way, retry_after_seconds=retry, fields=fields)
     return StoreError(
         Code.IO_FAILED,
         f"the state could not be used: {fault}",
         hint="see `commonhold doctor`; nothing was changed",
         fields=fields,
     )
+
+
+def start_afresh(folder: str) -> str:
+    """Return the ways out of a damaged database: an empty state, or that of a backup."""
+    aside = f"mv {shlex.quote(folder)} {shlex.quote(f'{folder}.damaged')}"
+    return f"keep the state, and start afresh: {aside}; or, if you have a backup: commonhold restore FILE"
 
 
 def _without_descriptors() -> StoreError | None:

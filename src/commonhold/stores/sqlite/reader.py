@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import Any, Final, TypeVar
 
 import apsw
+import msgspec
 
 from commonhold.kernel.clock import Now
 from commonhold.kernel.commands import Command, RecordPartialWork, Review
@@ -53,6 +54,7 @@ B = TypeVar(
     EntryRecord,
     ManagedSessionRecord,
 )
+T = TypeVar("T")
 Value = str | bytes | int | float | None
 _AFTER_SLASH: Final = "0"
 _LAST: Final = "\U0010ffff"
@@ -72,7 +74,10 @@ class SqliteReader:
         self._filled: set[str] | None = None
 
     def _rows(self, name: str, *values: Value) -> list[tuple[Any, ...]]:
-        return self._execute(SQL[name], values).fetchall()
+        try:
+            return self._execute(SQL[name], values).fetchall()
+        except UnicodeDecodeError as fault:  # SQLite does not check texts
+            raise _unreadable(fault) from fault
 
     def _one(self, name: str, *values: Value) -> tuple[Any, ...] | None:
         return next(iter(self._rows(name, *values)), None)
@@ -114,7 +119,7 @@ class SqliteReader:
 
     def _bodies(self, name: str, kind: type[B], *values: Value) -> tuple[B, ...]:
         rows = self._rows(name, *values)
-        return tuple(codec.decode(row[0], kind) for row in rows) if rows else ()
+        return tuple(_decode(row[0], kind) for row in rows) if rows else ()
 
     def _body(self, name: str, kind: type[B], *values: Value) -> B | None:
         return next(iter(self._bodies(name, kind, *values)), None)
@@ -299,7 +304,7 @@ class SqliteReader:
     def debts(self) -> tuple[Debt, ...]:
         """The open debts, by key."""
         return tuple(
-            Debt(key, holder, why, worktree, codec.decode(since, tuple[int, ...]), evidence)
+            Debt(key, holder, why, worktree, _decode(since, tuple[int, ...]), evidence)
             for key, holder, why, worktree, since, evidence in self._rows("all_debts")
         )
 
@@ -365,12 +370,12 @@ def json_text(texts: list[str]) -> str:
 
 def _in_order(rows: Sequence[tuple[Any, ...]]) -> tuple[Lease, ...]:
     """The leases in rows of fence and body, each once, oldest first."""
-    return tuple(codec.decode(body, Lease) for _, body in sorted(set(rows))) if rows else ()
+    return tuple(_decode(body, Lease) for _, body in sorted(set(rows))) if rows else ()
 
 
 def _recorded(row: tuple[Any, ...]) -> Recorded:
     sequence, at, kind, body = row
-    return Recorded(sequence, at, codec.decode_event(kind, body))
+    return Recorded(sequence, at, _decode_event(kind, body))
 
 
 def _commits(rows: Iterable[tuple[Any, ...]]) -> tuple[tuple[Recorded, Committed], ...]:
@@ -381,8 +386,26 @@ def _commits(rows: Iterable[tuple[Any, ...]]) -> tuple[tuple[Recorded, Committed
 @lru_cache(maxsize=64)
 def _known_event(kind: str, body: str) -> Event:
     """Decode an event, cached: a commit of thousands of files is read once for each of them."""
-    return codec.decode_event(kind, body)
+    return _decode_event(kind, body)
 
 
 def _journal(journal_id: int, body: str) -> Journal:
-    return replace(codec.decode(body, Journal), id=journal_id)
+    return replace(_decode(body, Journal), id=journal_id)
+
+
+def _decode(body: str, kind: type[T]) -> T:
+    try:
+        return codec.decode(body, kind)
+    except msgspec.DecodeError as fault:
+        raise _unreadable(fault) from fault
+
+
+def _decode_event(kind: str, body: str) -> Event:
+    try:
+        return codec.decode_event(kind, body)
+    except (KeyError, msgspec.DecodeError) as fault:
+        raise _unreadable(fault) from fault
+
+
+def _unreadable(fault: Exception) -> apsw.CorruptError:
+    return apsw.CorruptError(f"a row cannot be read: {fault}")

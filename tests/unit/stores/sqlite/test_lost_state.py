@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from commonhold.diagnostics.finding import Level
-from commonhold.diagnostics.state import state
+from commonhold.diagnostics.state import restored, state
 from commonhold.kernel.commands import Acquire, Release
 from commonhold.kernel.errors import Code, StoreError
 from commonhold.kernel.events import LeaseBroken, StateReset
@@ -21,7 +21,7 @@ from commonhold.kernel.lease import Lease
 from commonhold.kernel.modes import Mode
 from commonhold.kernel.outcomes import Granted
 from commonhold.leases.registry import TableRegistry
-from commonhold.stores.reset_events import ITSELF, reset_events
+from commonhold.stores.reset_events import ITSELF, Reset, reset_events
 from commonhold.stores.sqlite.event_numbering import FENCE_GAP
 from commonhold.stores.sqlite.gate import Gate
 from commonhold.stores.sqlite.last_event_mark import Mark
@@ -180,6 +180,14 @@ def test_a_released_lease_does_not_come_back_with_the_whole_folder(
     assert acquired(folder, "account:1").fence > newest.fence + FENCE_GAP
     (told,) = [each for each in state(str(folder)) if each.check == "restored"]
     assert "1 lease of one ended" in told.found
+    assert told.mend.endswith("commonhold log shows them")
+
+
+def test_a_restored_state_without_leases_asks_for_nothing() -> None:
+    assert [each.level for each in restored(Reset(0.0, 0, ()))] == [Level.OK]
+    assert [each.level for each in restored(Reset(0.0, 1, ("ann",)))] == [Level.WARN]
+    (of_server,) = restored(Reset(0.0, 0, ()), is_server=True)
+    assert "two servers" in of_server.mend
 
 
 @pytest.mark.parametrize("cut", [Gate, SecondMark])

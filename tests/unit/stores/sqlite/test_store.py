@@ -33,7 +33,7 @@ from commonhold.kernel.refusals import Refusal
 from commonhold.stores import codec
 from commonhold.stores.sqlite import connect
 from commonhold.stores.sqlite.connect import APPLICATION_ID, MIGRATIONS
-from commonhold.stores.sqlite.faults import translate
+from commonhold.stores.sqlite.faults import start_afresh, translate
 from commonhold.stores.sqlite.mirror import MirroredStore
 from commonhold.stores.sqlite.reader import SQL
 from commonhold.stores.sqlite.statements import load
@@ -133,6 +133,18 @@ def test_damage_in_the_middle_is_told(store: SqliteStore, folder: Path) -> None:
     data[8192:] = b"\xff" * (len(data) - 8192)
     path.write_bytes(data)
     assert refused(SqliteStore(str(folder))) is Code.STORE_CORRUPT
+
+
+@pytest.mark.parametrize(("old", "new"), [("ann", b"\xf5nn"), ('{"', b"{{"), ("commit_refused", b"commit_refuses")])
+def test_a_damaged_byte_inside_a_text_is_told(old: str, new: bytes, store: SqliteStore, folder: Path) -> None:
+    add(store, "ann")
+    store.close()
+    path = folder / "state.db"
+    path.write_bytes(path.read_bytes().replace(old.encode(), new))
+    with pytest.raises(StoreError) as caught, SqliteStore(str(folder)).read() as reader:
+        reader.events()
+    assert caught.value.code is Code.STORE_CORRUPT
+    assert caught.value.hint == start_afresh(str(folder))
 
 
 def test_a_file_that_is_no_database_is_told(store: SqliteStore, folder: Path) -> None:
