@@ -47,8 +47,8 @@ class StateOperations(ServiceBase):
         """Explain from the log why something was refused, waited or changed: events in words, with their reasons.
 
         `what` is the number of an event, the id of a lease, a task (`task:ID`), a run (`run:ID`), an entry of the merge
-        queue (`entry:ID`), or a key in any form: for a key, the newest events about it. Raises InputError
-        `EVENT_UNKNOWN`, `TASK_UNKNOWN`, and those of keys.
+        queue (`entry:ID`), a managed session (`session:ID`), or a key in any form: for a key, the newest events about
+        it. Raises InputError `EVENT_UNKNOWN`, `TASK_UNKNOWN`, and those of keys.
         """
         # Loaded here: it is only for people.
         from commonhold.history.explain import Explain  # noqa: PLC0415

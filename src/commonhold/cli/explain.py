@@ -32,17 +32,19 @@ _LIKE_A_CODE: Final = re.compile(r"[A-Z]+(?:[_-][A-Z]+)*")
         "commonhold explain task:price",
         "commonhold explain run:r12",
         "commonhold explain entry:e12",
+        "commonhold explain session:s7",
     ),
 )
-@click.argument("what", metavar="[CODE|EVENT|LEASE|TASK|RUN|ENTRY|KEY]", required=False, shell_complete=files)
+@click.argument("what", metavar="[CODE|EVENT|LEASE|TASK|RUN|ENTRY|SESSION|KEY]", required=False, shell_complete=files)
 @common
 @click.pass_obj
 def command(given: Given, what: str | None) -> None:
     """Explain a code, or tell from the log why something was refused, waited or changed.
 
     CODE is an error or refusal code: its meaning and the remedy. EVENT is the number of an event, LEASE the id of a
-    lease, TASK a task (task:ID), RUN a run (run:ID), ENTRY an entry of the merge queue (entry:ID), KEY a file, a region
-    or any name: the events about it, each with its reasons. Without an argument all codes are listed.
+    lease, TASK a task (task:ID), RUN a run (run:ID), ENTRY an entry of the merge queue (entry:ID), SESSION a managed
+    session (session:ID), KEY a file, a region or any name: the events about it, each with its reasons. Without an
+    argument all codes are listed.
     """
     if what is None:
         answer(given, EXPLANATIONS, _shape, _list)

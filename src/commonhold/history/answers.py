@@ -8,7 +8,7 @@ from commonhold.kernel.answers import Next
 from commonhold.kernel.lease import Lease, Waiter
 from commonhold.kernel.task import TaskRecord
 
-Subject = Literal["event", "lease", "task", "run", "entry", "region"]
+Subject = Literal["event", "lease", "task", "run", "entry", "session", "region"]
 
 
 @dataclass(frozen=True, slots=True)

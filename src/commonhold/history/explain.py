@@ -1,11 +1,11 @@
 """Explain from the log alone why something was refused, waited or changed."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final
 
 from commonhold.history.answers import Account, Step, Subject
-from commonhold.history.ledger import Ledger, touches
+from commonhold.history.ledger import Ledger, changes, touches
 from commonhold.history.reasons import code_of, reasons
 from commonhold.history.wording import sentence
 from commonhold.kernel.answers import Next
@@ -26,6 +26,7 @@ from commonhold.kernel.events import (
 )
 from commonhold.kernel.keys import Key, canonical
 from commonhold.kernel.lease_ports import LeaseView
+from commonhold.kernel.managed_session import SessionQueued
 from commonhold.kernel.run import ItemMoved
 from commonhold.kernel.task import Move, TaskAdded, TaskMoved
 from commonhold.kernel.values import MAX_NUMBER
@@ -36,8 +37,6 @@ MOST_EXAMINED: Final = 20_000
 """How many events before the newest, or before the one in question, are examined."""
 MOST_STEPS: Final = 50
 TASK: Final = "task:"
-RUN: Final = "run:"
-ENTRY: Final = "entry:"
 _LEASE: Final = re.compile(r"lease-[0-9A-Za-z-]+")
 _SIGNS: Final = (LeaseRenewed, WaiterSeen)
 _STARTS: Final = (Move.CLAIM, Move.HAND_OVER)
@@ -54,8 +53,9 @@ class Explain:
     def explain(self, what: str) -> Account:
         """Return the account of an event (its number), a lease (its id), a key, or what a prefix names.
 
-        Those are `task:ID`, `run:ID`, and `entry:ID` for an entry of the merge queue. Raises InputError `EVENT_UNKNOWN`
-        if no event has that number or is about that lease, `TASK_UNKNOWN`, and those of keys.
+        Those are `task:ID`, `run:ID`, `entry:ID` for an entry of the merge queue, and `session:ID` for a managed
+        session. Raises InputError `EVENT_UNKNOWN` if no event has that number or is about that lease, `TASK_UNKNOWN`,
+        and those of keys.
         """
         if what.isascii() and what.isdigit():
             return self._of_event(min(int(what[:20]), MAX_NUMBER - 1))
@@ -69,12 +69,10 @@ class Explain:
             raise InputError(
                 Code.TASK_UNKNOWN, f"no event is about the task {task_id!r}", hint="see `commonhold task list --all`"
             )
-        run_id = what.removeprefix(RUN)
-        if what.startswith(RUN) and (found := [each for each in ledger.events if run_id_of(each.event) == run_id]):
-            return _account("run", run_id, found, ledger)
-        entry_id = what.removeprefix(ENTRY)
-        if what.startswith(ENTRY) and (found := [each for each in ledger.events if _entry_of(each) == entry_id]):
-            return _account("entry", entry_id, found, ledger)
+        for subject, id_of in _IDS.items():
+            name = what.removeprefix(f"{subject}:")
+            if name != what and (found := [each for each in ledger.events if id_of(each) == name]):
+                return _account(subject, name, found, ledger)
         key = self._reading.locate(what)
         return _account("region", str(key), list(_about_key(ledger, key)), ledger)
 
@@ -163,7 +161,8 @@ def _about_task(ledger: Ledger, task_id: str) -> Iterator[Recorded]:
 
 def _about_key(ledger: Ledger, key: Key) -> Iterator[Recorded]:
     for each in ledger.events:
-        if not isinstance(each.event, _SIGNS) and touches(ledger.keys_of(each.event), (key,)):
+        is_about = changes if isinstance(each.event, Committed) else touches
+        if not isinstance(each.event, _SIGNS) and is_about(ledger.keys_of(each.event), (key,)):
             yield each
 
 
@@ -175,6 +174,19 @@ def _task_of(recorded: Recorded) -> str:
 def _entry_of(recorded: Recorded) -> str:
     event = recorded.event
     return event.entry.id if isinstance(event, EntryAdded) else getattr(event, "entry_id", "")
+
+
+def _session_of(recorded: Recorded) -> str:
+    event = recorded.event
+    return event.session.id if isinstance(event, SessionQueued) else getattr(event, "session_id", "")
+
+
+_IDS: Final[Mapping[Subject, Callable[[Recorded], str | None]]] = {
+    "run": lambda recorded: run_id_of(recorded.event),
+    "entry": _entry_of,
+    "session": _session_of,
+}
+"""The id of an event's subject, by the prefix of the key."""
 
 
 def _no_event(why: str) -> InputError:

@@ -22,7 +22,7 @@ from commonhold.kernel.events import (
     WaiterLeft,
     lease_id_of,
 )
-from commonhold.kernel.keys import Key, canonical, file_key, overlaps, parse
+from commonhold.kernel.keys import Key, canonical, contains, file_key, overlaps, parse
 from commonhold.kernel.lease import Lease
 
 ENDS = (LeaseReleased, LeaseExpired, LeaseBroken)
@@ -99,13 +99,27 @@ class Ledger:
         wanted = tuple(map(canonical, keys))
         for each in self.before(recorded):
             event = each.event
-            if isinstance(event, Committed) and event.holder != holder and touches(self.keys_of(event), wanted):
+            if isinstance(event, Committed) and event.holder != holder and changes(self.keys_of(event), wanted):
                 yield each
 
 
 def touches(texts: Iterable[str], wanted: Sequence[Key]) -> bool:
     """Whether one of these keys, in canonical form, overlaps one of the wanted ones."""
     return any(overlaps(canonical(text), key) for text in texts for key in wanted)
+
+
+def changes(texts: Iterable[str], wanted: Sequence[Key]) -> bool:
+    """Whether a commit that names these keys, in canonical form, changed something in one of the wanted ones.
+
+    It also names the containers of the changed keys: a container stands for all of its content only if it stands alone.
+    """
+    keys = [canonical(text) for text in texts]
+    return any(
+        contains(one, key) or not any(other != key and contains(key, other) for other in keys)
+        for key in keys
+        for one in wanted
+        if overlaps(key, one)
+    )
 
 
 def _canonical(texts: Iterable[str]) -> Iterator[Key]:

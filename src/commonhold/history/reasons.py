@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from itertools import islice
 from typing import Any, Final
 
-from commonhold.history.ledger import Ledger, touches
+from commonhold.history.ledger import Ledger, changes
 from commonhold.history.wording import for_, named
 from commonhold.kernel.entry import EntryMoved
 from commonhold.kernel.events import (
@@ -181,14 +181,14 @@ def _refused(recorded: Recorded, event: CommitRefused, ledger: Ledger) -> Iterat
     yield f"{event.why[:1].upper()}{event.why[1:]}."
     keys = tuple(map(canonical, ledger.keys_of(event)))
     if event.code in (Refusal.REGION_CHANGED, Refusal.CONTRACT_CHANGED, Refusal.READ_CHANGED):
-        changes = ledger.commits_on([str(key) for key in keys], recorded, event.holder)
-        yield from (f"{_commit(each)} had changed it." for each in islice(changes, _MOST))
+        commits = ledger.commits_on([str(key) for key in keys], recorded, event.holder)
+        yield from (f"{_commit(each)} had changed it." for each in islice(commits, _MOST))
     if event.code is Refusal.LOCK_CONFLICT:
         for each in ledger.held_at(recorded, keys, event.holder)[:_MOST]:
             yield f"{short_name(ledger.holder_at(each, recorded))} had got its lease by event {each.sequence}."
     for each in ledger.after(recorded):
         later = each.event
-        if isinstance(later, Committed) and later.holder == event.holder and touches(ledger.keys_of(later), keys):
+        if isinstance(later, Committed) and later.holder == event.holder and changes(ledger.keys_of(later), keys):
             yield f"It changed the same place {duration(each.at - recorded.at)} later, by event {each.sequence}."
             return
 

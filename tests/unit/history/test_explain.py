@@ -7,6 +7,7 @@ from tests.unit.history.shop import SOURCE, Shop
 
 from commonhold.kernel.changeset import Changeset, Edit, Op
 from commonhold.kernel.errors import Code, InputError
+from commonhold.kernel.managed_session import ManagedSession, SessionMove, SessionMoved, SessionQueued
 from commonhold.kernel.run import CandidateOutcome, EditCandidate, ItemStep, LockPlan, Role, RunMove
 from commonhold.kernel.task import Task
 from commonhold.runs.commands import Post
@@ -91,6 +92,34 @@ def test_a_region_has_the_events_about_it_and_about_its_containers(shop: Shop) -
     assert account.next is not None
     assert account.next.arguments == {"what": "LOCK_CONFLICT"}
     assert shop.explain("b.py").steps == ()
+
+
+def test_a_region_has_no_changes_of_its_neighbours(shop: Shop) -> None:
+    base = shop.session("ann").read("a.py#f")[0].hash
+    shop.replace("ann", base, "def f(x):\n    return 1\n")
+    shop.replace_g("ben", "def g(x):\n    return 2\n")
+    shop.replace("cid", base, "def f(x):\n    return 3\n")
+    assert [each.sequence for each in shop.explain("a.py#f").steps] == [1, 3]
+    assert [each.sequence for each in shop.explain("a.py#g").steps] == [2]
+    assert [each.sequence for each in shop.explain("a.py").steps] == [1, 2, 3]
+    assert shop.explain("a.py#h").steps == ()
+    assert [each for each in shop.newest().reasons if each.endswith("had changed it.")] == [
+        "ann (event 1) had changed it."
+    ]
+
+
+def test_a_managed_session_has_its_transitions(shop: Shop) -> None:
+    shop.session("here").acquire("session:s1")
+    session = ManagedSession("s1", "Round prices", "claude", "0" * 40, "/w", "here")
+    moves = [SessionMoved("here", "s1", move, 1) for move in (SessionMove.CLAIM, SessionMove.FINISH)]
+    approved = SessionMoved("person", "s1", SessionMove.APPROVE, 1)
+    with shop.store.write() as writer:
+        writer.record([SessionQueued("person", session), *moves, approved], 0.0)
+    shop.session("here").acquire("session:s2")
+    account = shop.explain("session:s1")
+    assert (account.subject, account.name) == ("session", "s1")
+    assert [each.sequence for each in account.steps] == [2, 3, 4, 5]
+    assert account.steps[-1].text == "person approved the session s1 (attempt 1)."
 
 
 def test_a_task_has_its_transitions_and_the_commits_of_its_attempts(shop: Shop) -> None:
