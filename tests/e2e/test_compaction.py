@@ -32,6 +32,8 @@ def test_old_events_are_exported_and_replaced(
             run("put", f"user:{number}", "text", "--expect", "0")
             if daemon == "on":
                 Place(root).wait_until_served()
+        young = findings(run, "--compact", "--before", "1d", "--export", first)["compact"]
+        assert young == f"no event is old enough to go, so {first} was not written"
         done = findings(run, "--compact", "--before", "0s", "--export", first)
         assert "3 events, 1 to 3, replaced by a snapshot" in done["compact"]
         assert "the events up to 3 were compacted" in done["chain"]

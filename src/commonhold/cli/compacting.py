@@ -41,10 +41,11 @@ def export_events(place: Place, log: Log, found: CompactionAnswer) -> None:
 
 def described(log: Log, done: CompactionAnswer) -> Finding:
     """Return the finding about a compaction."""
-    stays = f"; later events stay for {done.why}" if done.why else ""
+    stays = f"; later events stay: {done.why}" if done.why else ""
     freed = f", {done.freed:,} bytes freed" if done.freed else ""
     export = f"; they are in {log.export}" if log.export else ""
     gone = f"{counted(done.events, 'event')}, {done.first} to {done.last}, replaced by a snapshot{freed}{export}"
-    found = f"{gone if done.events else 'no event is so old that it could go'}{stays}"
+    unwritten = f", so {log.export} was not written" if log.export else ""
+    found = f"{gone if done.events else f'no event is old enough to go{unwritten}'}{stays}"
     facts = {"first": done.first, "last": done.last, "events": done.events, "freed": done.freed, "export": log.export}
     return ok("compact shared" if log.is_shared else "compact", found, **facts)

@@ -99,7 +99,7 @@ def details(found: EntryAnswer) -> Iterator[str]:
         named = {"task": entry.task, "session": entry.session, "checks": some(entry.checks)}
         yield from (f"    {name}: {shown(value)}" for name, value in named.items() if value)
         if record.tests:
-            yield f"    tested in {record.tests} batch(es)"
+            yield f"    tested in {record.tests} {'batch' if record.tests == 1 else 'batches'}"
         if record.packet is not None:
             yield from _packet(record, record.packet)
 

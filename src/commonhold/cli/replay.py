@@ -13,6 +13,7 @@ from commonhold.cli.log import MAX_SEQUENCE
 from commonhold.cli.opening import opened
 from commonhold.cli.output import answer, shown
 from commonhold.history.answers import ReplayAnswer
+from commonhold.kernel.texts import counted
 
 _WIDTH: Final = 18
 
@@ -56,7 +57,8 @@ def _lines(found: ReplayAnswer) -> Iterator[str]:
         rest = count - found.checked.get(kind, 0)
         yield f"  {kind:<{_WIDTH}} {count:>6}{f'  ({rest} not decided again)' if rest else ''}"
     claimed = sum(each.state.value == "claimed" for each in found.tasks)
-    held = f"{len(found.leases)} leases, {len(found.waiters)} waiting, {len(found.tasks)} tasks ({claimed} claimed)"
+    leases, tasks = counted(len(found.leases), "lease"), counted(len(found.tasks), "task")
+    held = f"{leases}, {len(found.waiters)} waiting, {tasks} ({claimed} claimed)"
     yield f"then: {held}{'; the stored state is the same' if found.is_stored else ''}"
 
 

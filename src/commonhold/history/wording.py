@@ -177,13 +177,13 @@ _RUN_MOVED: Final = {
     RunMove.CANCEL: "cancelled the run",
 }
 _ENTRY_MOVED: Final = {
-    EntryMove.UPDATE: "replaced the commit of the entry",
-    EntryMove.TEST: "began to test the entry",
-    EntryMove.APPROVE: "saw the checks pass for the entry",
-    EntryMove.REQUEUE: "put back into the queue the entry",
-    EntryMove.LAND: "landed the entry",
-    EntryMove.REFUSE: "returned to its author the entry",
-    EntryMove.REMOVE: "removed the entry",
+    EntryMove.UPDATE: "replaced the commit of the entry {entry}",
+    EntryMove.TEST: "began to test the entry {entry}",
+    EntryMove.APPROVE: "saw the checks pass for the entry {entry}",
+    EntryMove.REQUEUE: "put the entry {entry} back into the queue",
+    EntryMove.LAND: "landed the entry {entry}",
+    EntryMove.REFUSE: "returned the entry {entry} to its author",
+    EntryMove.REMOVE: "removed the entry {entry}",
 }
 _SESSION_MOVED: Final = {
     SessionMove.CLAIM: "began to run the session {session}",
@@ -270,7 +270,7 @@ _WORDS: Final[Mapping[type[Event], Callable[[Any, Ledger], str]]] = {
     RunMoved: lambda event, _: f"{_RUN_MOVED[event.move]} {event.run_id}",
     ItemMoved: _stepped,
     EntryAdded: _entered,
-    EntryMoved: lambda event, _: f"{_ENTRY_MOVED[event.move]} {event.entry_id}",
+    EntryMoved: lambda event, _: _ENTRY_MOVED[event.move].format(entry=event.entry_id),
     SessionQueued: lambda event, _: f"started the session {event.session.id}: {quoted(event.session.title)}",
     SessionMoved: _session_moved,
 }
