@@ -93,6 +93,7 @@ def test_a_new_caller_of_what_the_other_side_changed_refuses(tmp_path: Path, che
     assert "price" in finding["why"]
     assert "more" in finding["why"]
     assert done.json["hint"]
+    assert done.json["next"] == "git switch other && git merge main"
     assert state(root) == before
 
 

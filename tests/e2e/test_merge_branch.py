@@ -125,7 +125,8 @@ def test_two_literals_for_one_are_refused_with_both_intents(clashing: Path, merg
     told = merge("other").text
     assert "what we want" in told
     assert "what they want" in told
-    assert "\nnext: commonhold merge other --check COMMAND" in told
+    assert "\nhint: `commonhold merge other --check COMMAND` tries the candidates; " in told
+    assert told.endswith("\nnext: commonhold merge other --keep-conflicts\n")
     assert state(clashing) == before
 
 
@@ -230,7 +231,7 @@ def test_without_a_commit_it_is_left_to_be_committed(disjoint: Path, merge: Call
     before = state(disjoint)
     done = merge("other", "--no-commit", "-m", "mine")
     assert done.status == 0
-    assert "next: `git commit`; `git merge --abort` takes it back\n" in done.text
+    assert "hint: `git merge --abort` takes it back\nnext: git commit\n" in done.text
     assert asked(disjoint, "rev-parse", "HEAD") == head
     assert asked(disjoint, "status", "--porcelain").split() == ["M", "a.py", "M", "b.py"]
     git(disjoint, "merge", "--abort")
@@ -258,7 +259,8 @@ def test_conflicts_can_be_kept_as_git_keeps_them(tmp_path: Path, merge: Call) ->
     before = state(root)
     done = merge("other", "--keep-conflicts")
     assert done.status == 1
-    assert "next: fix the unmerged files, `git add` them, then `git commit`" in done.text
+    assert "hint: fix the unmerged files, `git add` them, then `git commit`; `git merge --abort`" in done.text
+    assert done.text.endswith("\nnext: git status\n")
     assert asked(root, "ls-files", "--unmerged").count("a.py") == 3
     text = (root / "a.py").read_text(encoding="utf-8")
     assert "<<<<<<< main: what we want\nLIMIT = 4\n=======\nLIMIT = 5\n>>>>>>> other: what they want\n" in text

@@ -16,13 +16,23 @@ from commonhold.merging.branches.merge_file import FileMerge
 from commonhold.merging.verdict import Verdict
 
 _OUTCOMES: Final = {
-    "forwarded": "fast-forward: only that branch has new commits, so nothing was merged",
+    "forwarded": "fast-forward: only that branch has new commits, so it is taken as it is, without a merge commit",
     "up_to_date": "already up to date",
 }
 
 
-def branch_merged(value: BranchMerge) -> Iterator[str]:
-    """Yield the verdict on a branch, both sides, each file that is not simply proven, and the next step."""
+def branch_merged(value: BranchMerge, call: str = "", check: str = "") -> Iterator[str]:
+    """Yield the verdict on a branch, and the next step; see `branch_step`."""
+    yield from branch_verdict(value)
+    hint, step = branch_step(value, call, check)
+    if hint:
+        yield f"hint: {hint}"
+    if step:
+        yield f"next: {step}"
+
+
+def branch_verdict(value: BranchMerge) -> Iterator[str]:
+    """Yield the verdict on a branch, both sides, and each file that is not simply proven."""
     yield from _head(value)
     for each in value.files:
         if each.verdict is not Verdict.PROVEN or each.notes:
@@ -35,8 +45,6 @@ def branch_merged(value: BranchMerge) -> Iterator[str]:
         task = f': "{shown(held.task)}"' if held.task else ""
         yield f"  {shown(held.key)} is held by {who(held.holder)}{task}"
     yield from printed(value.trial)
-    if hint := branch_hint(value):
-        yield f"next: {hint}"
 
 
 def _alone(value: FileMerge) -> FileMerge:
@@ -66,37 +74,45 @@ def _side(side: Side) -> str:
     return f"{shown(side.name)} {side.commit[:12]} {shown(side.intent)}".rstrip()
 
 
-def branch_hint(value: BranchMerge) -> str:
-    """Return the next step; empty if none remains."""
+def branch_step(value: BranchMerge, call: str = "", check: str = "") -> tuple[str, str]:
+    """Return advice, and the next command to run; each is empty if there is none.
+
+    `call` is the command line that merged the branch, unless it was `commonhold merge`; `check` is a known check of it.
+    """
     if value.is_standing:
-        return f"{_ending(value)}; `git merge --abort` takes it back"
+        hint, step = _ending(value)
+        return "; ".join(filter(None, (hint, "`git merge --abort` takes it back"))), step
     if value.outcome != "refused":
-        return ""
+        return "", ""
     if value.in_the_way:
-        return "commit or stash these changes, then repeat the call"
+        return "commit or stash these changes, then repeat the call", "git status"
     if value.held:
-        return "repeat the call when they are released; `commonhold leases` says until when they are held"
-    return _after_conflict(value)
+        return "repeat the call when they are released", "commonhold leases"
+    return _after_conflict(value, call, check)
 
 
-def _ending(value: BranchMerge) -> str:
+def _ending(value: BranchMerge) -> tuple[str, str]:
     """Return how to end a merge that is left in the working tree."""
     if _has_refused(value):
-        return "fix the unmerged files, `git add` them, then `git commit`"
+        return "fix the unmerged files, `git add` them, then `git commit`", "git status"
     if value.outcome == "refused":
-        return "no file has markers: change the places named above, `git add` their files, then `git commit`"
-    return "`git commit`"
+        hint = "no file has markers: change the places named above, `git add` their files, then `git commit`"
+        return hint, "git status"
+    return "", "git commit"
 
 
-def _after_conflict(value: BranchMerge) -> str:
-    call = f"commonhold merge {shlex.quote(value.meeting.theirs.name)}"
+def _after_conflict(value: BranchMerge, call: str, check: str) -> tuple[str, str]:
+    merge = f"commonhold merge {shlex.quote(value.meeting.theirs.name)}"
     has_markers = any(each.marked is not None for each in value.files)
+    has_candidates = (has_markers or bool(value.met)) and value.trial is None and not value.blocked
+    if not (has_candidates or _has_refused(value) or value.blocked or value.met or value.trial is not None):
+        return "finish or abort the operation in progress, then repeat the call", "git status"
+    if has_candidates and check:
+        return "the check decides between the candidates", f"{call or merge} --check {shlex.quote(check)}"
+    tries = f"`{call or merge} --check COMMAND` tries the candidates; " if has_candidates else ""
     keep = "leaves conflict markers" if has_markers else "leaves the merge in the working tree, for you"
-    if (has_markers or value.met) and value.trial is None and not value.blocked:
-        return f"{call} --check COMMAND tries the candidates; --keep-conflicts {keep} to resolve"
-    if _has_refused(value) or value.blocked or value.met or value.trial is not None:
-        return f"{call} --keep-conflicts {keep} to resolve"
-    return "see `git status`, finish or abort the operation in progress, then repeat the call"
+    then = f"; when you have committed the merge, repeat `{call}`" if call else ""
+    return f"{tries}--keep-conflicts {keep} to resolve{then}", f"{merge} --keep-conflicts"
 
 
 def _has_refused(value: BranchMerge) -> bool:

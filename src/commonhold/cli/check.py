@@ -10,7 +10,7 @@ import click
 
 import commonhold
 from commonhold.cli.check_options import ended_as_by_ctrl_c
-from commonhold.cli.check_words import branches_checked, check_hint
+from commonhold.cli.check_words import branches_checked, check_step
 from commonhold.cli.command import Command, files
 from commonhold.cli.common_options import Given, common
 from commonhold.cli.exit_status import DONE, REFUSED
@@ -121,4 +121,5 @@ def _shape(found: Checked) -> dict[str, object]:
     # Loaded here: the output in words needs no JSON.
     from commonhold.api.wire.check_shapes import checked  # noqa: PLC0415
 
-    return {**checked(found), "hint": check_hint(found) or None}
+    hint, step = check_step(found)
+    return {**checked(found), "hint": hint or None, "next": step or None}

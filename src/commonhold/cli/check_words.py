@@ -25,8 +25,11 @@ def branches_checked(value: Checked) -> Iterator[str]:
         yield from _finding(finding)
     yield from (f"notice: {shown(each)}" for each in value.notices)
     yield from _tests(value)
-    if hint := check_hint(value):
-        yield f"next: {hint}"
+    hint, step = check_step(value)
+    if hint:
+        yield f"hint: {hint}"
+    if step:
+        yield f"next: {step}"
 
 
 def _head(value: Checked) -> str:
@@ -83,16 +86,25 @@ def _tests(value: Checked) -> Iterator[str]:
         yield from (f"  {line}" for line in shown_text(value.run.tail).splitlines())
 
 
-def check_hint(value: Checked) -> str:
-    """Return the next step; empty if none remains."""
-    ours, theirs = (shlex.quote(each.name) for each in (value.meeting.ours, value.meeting.theirs))
+def check_step(value: Checked) -> tuple[str, str]:
+    """Return advice, and the next command to run; each is empty if there is none."""
+    ours, theirs = (shlex.quote(_stable(each)) for each in (value.meeting.ours, value.meeting.theirs))
     if value.outcome == "admitted":
-        return ""
+        return "", ""
+    # Git switches to a local branch only.
+    switch = f"git switch {theirs} && " if value.meeting.branch.startswith("branch ") else ""
     if value.unmerged:
-        return f"on {theirs}, merge {ours} and resolve the conflicts named above; `commonhold merge` says more"
+        hint = f"on {theirs}, merge {ours} and resolve the conflicts named above"
+        return hint, switch and f"{switch}commonhold merge {ours} --keep-conflicts"
     if value.outcome == "refused":
-        return f"on {theirs}, take {ours} in and fix the places named above, then check again"
+        hint = f"on {theirs}, merge {ours} and fix the places named above, then check again"
+        return hint, switch and f"{switch}git merge {ours}"
     call = f"commonhold check {theirs} --ours {ours}"
     if value.tests:
-        return f"look at both places, or let the tests decide: {call} --tests 'COMMAND {TESTS}'"
-    return f"look at both places: no test is known that would decide; {call} --tests COMMAND runs any"
+        return f"look at both places, or let the tests decide: {call} --tests 'COMMAND {TESTS}'", ""
+    return f"look at both places: no test is known that would decide; {call} --tests COMMAND runs any", ""
+
+
+def _stable(side: Side) -> str:
+    """Return a name that means the same commit after a switch."""
+    return side.commit if side.name == "HEAD" else side.name

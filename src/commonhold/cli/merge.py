@@ -5,7 +5,7 @@ from typing import TypedDict, Unpack
 
 import click
 
-from commonhold.cli.branch_words import branch_hint, branch_merged
+from commonhold.cli.branch_words import branch_merged, branch_step
 from commonhold.cli.check_options import check_options, ended_as_by_ctrl_c
 from commonhold.cli.command import Command
 from commonhold.cli.common_options import Given, common
@@ -86,4 +86,5 @@ def _shape(found: BranchMerge) -> dict[str, object]:
     # Loaded here: the output in words needs no JSON.
     from commonhold.api.wire.merge_shapes import branch_merge  # noqa: PLC0415
 
-    return {**branch_merge(found), "hint": branch_hint(found) or None}
+    hint, step = branch_step(found)
+    return {**branch_merge(found), "hint": hint or None, "next": step or None}

@@ -1,5 +1,7 @@
 """`commonhold session review`, `diff` and `approve`: look at the work of a session, and merge it."""
 
+import shlex
+from collections.abc import Iterator
 from functools import partial
 from typing import Any, Final
 
@@ -7,7 +9,7 @@ import click
 
 from commonhold.api.wire import entry_shapes, merge_shapes, session_shapes
 from commonhold.cli import queue_words, session_words
-from commonhold.cli.branch_words import branch_merged
+from commonhold.cli.branch_words import branch_merged, branch_verdict
 from commonhold.cli.check_options import check_options, ended_as_by_ctrl_c
 from commonhold.cli.command import Command
 from commonhold.cli.common_options import Given, common
@@ -16,7 +18,7 @@ from commonhold.cli.git_place import GitPlace, git_place
 from commonhold.cli.holders_of_files import OthersLeases
 from commonhold.cli.index_place import index_of
 from commonhold.cli.opening import Place, opened
-from commonhold.cli.output import answer, say, send, send_json
+from commonhold.cli.output import answer, say, send, send_json, shown
 from commonhold.cli.scratch import trial_of_tree
 from commonhold.kernel.errors import Code, InputError, UsageError
 from commonhold.kernel.managed_session import (
@@ -34,6 +36,7 @@ from commonhold.workspace.git.history import GitHistory
 from commonhold.workspace.git.process import Git
 
 _TRAILER: Final = "Commonhold-Session"
+_TITLE_LENGTH: Final = 60
 
 
 @click.command("review", cls=Command, examples=("commonhold session review", "commonhold session review s12"))
@@ -62,7 +65,7 @@ def review(given: Given, session: str | None) -> int:
     if given.as_json:
         send_json({"session": session_shapes.view(view), "merge": merge_shapes.branch_merge(merged)})
     else:
-        say([*session_words.details(view), *stat.splitlines(), *branch_merged(merged)])
+        say([*session_words.details(view), *stat.splitlines(), *branch_verdict(merged), *_step(view.record, merged)])
     return REFUSED if merged.outcome == "refused" else DONE
 
 
@@ -126,7 +129,8 @@ def approve(
         with ended_as_by_ctrl_c():
             merged = _merged(given, here, record, tip, (check, seconds) if check else None, Ending.COMMIT)
         if merged.outcome == "refused":
-            answer(given, merged, merge_shapes.branch_merge, branch_merged)
+            call, checks = _call(record, subject), " && ".join(record.session.checks)
+            answer(given, merged, merge_shapes.branch_merge, lambda merged: branch_merged(merged, call, checks))
             return REFUSED
         if not given.as_json:
             say(branch_merged(merged))
@@ -207,7 +211,32 @@ def _tip(here: GitPlace, record: ManagedSessionRecord, subject: str | None) -> s
         )
     message = f"{subject}\n\n{_TRAILER}: {record.id}\n"
     words = ("commit-tree", f"{result.snapshot}^{{tree}}", "-p", result.tip, "-m", message)
-    return Git(here.root).ask(*words).decode().strip()
+    # A repetition gives the same commit, so that a merge by hand is recognised.
+    git = Git(here.root)
+    at = git.ask("show", "--no-patch", "--no-show-signature", "--format=%cI", result.snapshot).decode().strip()
+    return git.ask(*words, settings={"GIT_AUTHOR_DATE": at, "GIT_COMMITTER_DATE": at}).decode().strip()
+
+
+def _call(record: ManagedSessionRecord, subject: str | None) -> str:
+    """Return the command line that approves the session."""
+    commit = f" --commit {shlex.quote(subject)}" if subject else ""
+    return f"commonhold session approve {record.id}{commit}"
+
+
+def _step(record: ManagedSessionRecord, merged: BranchMerge) -> Iterator[str]:
+    """Yield the next step after a review: to approve it, with a message if it left changes, with its checks if needed.
+
+    The title of the session is the message that is proposed.
+    """
+    if record.state is not SessionState.AWAITING_REVIEW:
+        return
+    subject = None
+    if record.result is not None and record.result.has_uncommitted:
+        subject = record.session.title[:_TITLE_LENGTH]
+        yield "hint: --commit MESSAGE commits what the agent left uncommitted, in your name"
+    checks = record.session.checks if merged.outcome == "refused" else ()
+    check = f" --check {shlex.quote(' && '.join(checks))}" if checks else ""
+    yield f"next: {shown(_call(record, subject))}{shown(check)}"
 
 
 def _merged(
@@ -221,7 +250,7 @@ def _merged(
     def trial(tree: str) -> Any:  # noqa: ANN401 - as `trial_of_tree` returns it
         return trial_of_tree(here.root, tree, *(check or ("", 0.0)))
 
-    message = f"Merge session {record.id}: {record.session.title[:60]}\n\n{_TRAILER}: {record.id}\n"
+    message = f"Merge session {record.id}: {record.session.title[:_TITLE_LENGTH]}\n\n{_TRAILER}: {record.id}\n"
     wish = BranchWish(tip, trial if check else None, ending, message)
     leases = OthersLeases(given, here)
     return merge_branch(GitHistory(Git(here.root), here.git_dir), wish, leases, partial(index_of, given))
