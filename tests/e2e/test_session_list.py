@@ -31,6 +31,13 @@ def test_a_list_is_of_a_state_and_a_tenant(run: Call, ids: list[str]) -> None:
     assert listed(run, "--task", "t9") == []
 
 
+def test_an_empty_list_does_not_name_the_call_that_printed_it(run: Call) -> None:
+    assert "session list --all" in run("session", "list").text
+    assert "session list --all" in run("session", "list", "--all", "--tenant", "two").text
+    assert run("session", "list", "--all").text == "there is no session: `commonhold session start` begins one\n"
+    assert "--all" not in run("queue", "list", "--all").text
+
+
 def test_a_list_comes_in_pages(run: Call, ids: list[str]) -> None:
     first = run("session", "list", "--limit", "2", "--json").json
     assert [each["id"] for each in first["sessions"]] == ids[1:3]

@@ -160,7 +160,9 @@ def test_the_work_of_a_session_is_reviewed_and_merged(office: Office, call_here:
     assert rest["text"].startswith("ady\n")
     assert (rest["cursor"], rest["next"]) == ("1:2", f"1:{len(logged.out)}")
 
-    assert "b.py" in call_here("session", "review", session).text
+    reviewed = call_here("session", "review", session).text
+    assert "b.py" in reviewed
+    assert f"next: commonhold session approve {session} --commit " in reviewed
     assert "+y = 2" in call_here("session", "diff", session).text
     refused = call_here("session", "approve", session)
     assert refused.status == 2
@@ -196,6 +198,10 @@ def test_the_work_on_a_task_is_handed_to_the_merge_queue(office: Office, call_he
     assert call_here("session", "approve", session, "--queue").status == 0
     assert [each.record.entry.commit for each in office.hold.entries().entries] == [entry.commit]
     assert office.record(session).state is SessionState.COMPLETED
+    shown = call_here("session", "show", session).text
+    assert f"it waits in the merge queue as {entry.id}\n" in shown
+    assert shown.endswith("next: commonhold queue list\n")
+    assert call_here("session", "show", session, "--json").json["sessions"][0]["entry"] == entry.id
 
 
 def test_a_set_up_that_fails_stops_the_start_and_is_torn_down(office: Office) -> None:

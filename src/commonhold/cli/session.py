@@ -76,7 +76,10 @@ def _list(given: Given, /, *, all_states: bool, state: str | None, task: str, li
         if not (all_states or wanted):
             failed = place.hold.managed_sessions(state=SessionState.FAILED, within_seconds=_FAILED_SECONDS, **chosen)
             found = _newest(limit, found, failed)
-    answer(given, found, session_shapes.listed, session_words.listed)
+    none = session_words.NONE_AT_ALL if all_states else session_words.NONE_OPEN
+    if wanted or any((task, *more.values())):
+        none = session_words.NONE_SUCH
+    answer(given, found, session_shapes.listed, lambda found: session_words.listed(found, none))
     return DONE
 
 

@@ -5,7 +5,9 @@ from typing import Final
 
 from commonhold.cli.describe import quoted, when
 from commonhold.cli.output import shown
+from commonhold.kernel.entry import EntryRecord, EntryState
 from commonhold.kernel.managed_session import (
+    EndCause,
     ManagedSessionRecord,
     Sandbox,
     SessionAttempt,
@@ -13,6 +15,7 @@ from commonhold.kernel.managed_session import (
     SessionMoved,
     SessionQueued,
     SessionState,
+    SessionWish,
 )
 from commonhold.kernel.texts import duration
 from commonhold.sessions.answers import ManagedSessionAnswer, ManagedSessionView
@@ -22,13 +25,20 @@ _PAST: Final = {
     SessionMove.ASK: "was asked to end",
     SessionMove.PAUSE: "paused",
     SessionMove.RESUME: "was resumed",
-    SessionMove.FINISH: "awaits review",
+    SessionMove.FINISH: "ended, for review",
     SessionMove.LOSE: "lost its supervisor, and is queued again",
     SessionMove.FAIL: "failed",
     SessionMove.CANCEL: "was cancelled",
     SessionMove.APPROVE: "was approved",
     SessionMove.DISCARD: "was discarded",
     SessionMove.RETRY: "is queued once more",
+}
+_DOES: Final = {SessionWish.PAUSE: "is being paused", SessionWish.CANCEL: "is being cancelled"}
+_IN_QUEUE: Final = {
+    EntryState.QUEUED: "it waits in the merge queue as {id}",
+    EntryState.TESTING: "the merge queue tests it as {id}",
+    EntryState.LANDED: "the merge queue landed it as {id}",
+    EntryState.RETURNED: "the merge queue returned it as {id}",
 }
 _NEXT: Final = {
     SessionState.QUEUED: "session list",
@@ -40,10 +50,17 @@ _NEXT: Final = {
 }
 
 
-def listed(found: ManagedSessionAnswer) -> Iterator[str]:
-    """Yield the sessions, a line each."""
+NONE_AT_ALL: Final = "there is no session: `commonhold session start` begins one"
+NONE_OPEN: Final = (
+    "no session is open: `commonhold session start` begins one, `commonhold session list --all` shows all"
+)
+NONE_SUCH: Final = "there is no such session: `commonhold session list --all` shows all"
+
+
+def listed(found: ManagedSessionAnswer, none: str = NONE_OPEN) -> Iterator[str]:
+    """Yield the sessions, a line each; if there are none, the sentence `none`."""
     if not found.sessions:
-        yield "no session is open: `commonhold session start` begins one, `commonhold session list --all` shows all"
+        yield none
     yield from map(_line, found.sessions)
     if found.has_older:
         yield f"there are older ones: add --before {shown(found.sessions[0].record.id)}"
@@ -63,7 +80,7 @@ def _line(view: ManagedSessionView) -> str:
     why = f" ({shown(record.note)})" if record.state is SessionState.FAILED else ""
     why += f" (on {_machine(record)})" if record.session.remote and record.place else ""
     title = shown(record.session.title)
-    return f"  {shown(record.id):6} {_state(view):16} {duration(view.age_seconds):>10}  {title}{why}"
+    return f"  {shown(record.id):6} {_state(view):18} {duration(view.age_seconds):>10}  {title}{why}"
 
 
 def _state(view: ManagedSessionView) -> str:
@@ -71,8 +88,15 @@ def _state(view: ManagedSessionView) -> str:
     if record.state is SessionState.RUNNING:
         if not view.is_supervised:
             return "lost"
-        return f"to be {record.wish.value}d".replace("canceld", "cancelled") if record.wish else "running"
+        return _DOES[record.wish] if record.wish else "running"
+    if _is_resuming(record):
+        return "resuming"
     return record.state.value.replace("_", " ")
+
+
+def _is_resuming(record: ManagedSessionRecord) -> bool:
+    """Whether it was paused, and goes on with the next free place."""
+    return record.state is SessionState.PAUSED and record.is_due and record.due is None
 
 
 def answered(found: ManagedSessionAnswer) -> Iterator[str]:
@@ -81,8 +105,20 @@ def answered(found: ManagedSessionAnswer) -> Iterator[str]:
         yield f"refused [{found.code}]: {shown(found.why)}"
     for each in found.sessions:
         yield from details(each)
-        if step := _NEXT.get(each.record.state):
-            yield f"next: commonhold {step.format(id=shown(each.record.id))}"
+        if step := _step(each):
+            yield f"next: commonhold {step}"
+
+
+def _step(view: ManagedSessionView) -> str:
+    """Return the words of the next command; empty if there is none."""
+    record = view.record
+    if view.entry is not None:
+        return f"queue show {shown(view.entry.id)}" if view.entry.state is EntryState.RETURNED else "queue list"
+    if _is_resuming(record):
+        return f"session logs -f {shown(record.id)}"
+    if record.cause is EndCause.NOT_STARTED:
+        return f"session retry {shown(record.id)}"
+    return _NEXT.get(record.state, "").format(id=shown(record.id))
 
 
 def details(view: ManagedSessionView) -> Iterator[str]:
@@ -90,8 +126,9 @@ def details(view: ManagedSessionView) -> Iterator[str]:
     record, session = view.record, view.record.session
     why = f" ({shown(record.note)})" if record.note else ""
     age = duration(view.age_seconds)
-    since = f"{age} ago" if record.is_final else f"for {age}"
-    yield f"{shown(record.id)}: {_state(view)} {since}{why}{quoted(session.title)}"
+    # The age is that of the state: a wish does not change it.
+    since = f"{age} ago" if record.is_final else f"running for {age}" if record.wish else f"for {age}"
+    yield f"{shown(record.id)}: {_state(view)}{';' if record.wish else ''} {since}{why}{quoted(session.title)}"
     if record.state is SessionState.RUNNING:
         yield (
             f"  its supervisor renewed its lease, which ends in {duration(view.lease_seconds)}"
@@ -110,13 +147,26 @@ def details(view: ManagedSessionView) -> Iterator[str]:
     if session.task_id:
         yield f"  task {shown(session.task_id)}"
     if record.result is not None:
-        more = ", with uncommitted changes" if record.result.has_uncommitted else ""
-        is_empty = record.result.snapshot == session.base
-        yield "  it has changed nothing" if is_empty else f"  its work: {record.result.snapshot[:12]}{more}"
-    if record.commit:
-        yield f"  merged as {shown(record.commit[:12])}"
+        is_open = record.result.has_uncommitted and record.state is not SessionState.COMPLETED
+        more = ", with uncommitted changes" if is_open else ""
+        yield f"  its work: {record.result.snapshot[:12]}{more}" if _has_work(record) else "  it has changed nothing"
+    if view.entry is not None:
+        yield f"  {_in_queue(view.entry)}"
+    elif record.commit and _has_work(record):
+        yield f"  its work is part of {shown(session.branch) or 'its repository'}: {shown(record.commit[:12])}"
     for each in record.attempts:
         yield f"  attempt {each.number}: {_attempt(each)}"
+
+
+def _has_work(record: ManagedSessionRecord) -> bool:
+    return record.result is None or record.result.snapshot != record.session.base
+
+
+def _in_queue(entry: EntryRecord) -> str:
+    """Return the state of the entry of an approved session."""
+    commit = f", commit {shown(entry.built[:12])}" if entry.built and entry.state is EntryState.LANDED else ""
+    why = f": {shown(entry.note)}" if entry.note and entry.state is EntryState.RETURNED else ""
+    return f"{_IN_QUEUE[entry.state].format(id=shown(entry.id))}{commit}{why}"
 
 
 def _machine(record: ManagedSessionRecord) -> str:

@@ -82,7 +82,9 @@ class Turn:
         try:
             command = started(self.note, words, self.environment, self.log, self.limits, self.spared)
         except OSError as fault:
-            return None, Stopped(EndCause.NOT_STARTED, f"{words[0]} could not be started: {fault.strerror}")
+            is_unknown = isinstance(fault, FileNotFoundError) and fault.filename == words[0] and "/" not in words[0]
+            why = "it is not on the PATH of the daemon or worker" if is_unknown else fault.strerror
+            return None, Stopped(EndCause.NOT_STARTED, f"{words[0]} could not be started: {why}")
         stopped: Stopped | None = Stopped(EndCause.LOST, "its supervisor failed")
         try:
             stopped = self._wait(command, ends_at, session)

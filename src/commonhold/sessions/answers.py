@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from commonhold.kernel.answers import Next
+from commonhold.kernel.entry import EntryRecord
 from commonhold.kernel.managed_session import ManagedSessionRecord
 from commonhold.kernel.refusals import Refusal
 
@@ -15,6 +16,7 @@ class ManagedSessionView:
     `is_supervised`: its supervisor's lease is live; it ends in `lease_seconds` unless renewed. A running session that
     is not supervised was lost, and the next command about sessions says so. `why` says why a queued or paused one does
     not run now (empty if it waits for nothing but its turn). `age_seconds` counts from the last change of its state.
+    `entry` is the newest entry of the merge queue that was added for it, once it is approved; None if there is none.
     """
 
     record: ManagedSessionRecord
@@ -22,6 +24,7 @@ class ManagedSessionView:
     lease_seconds: float
     why: str
     age_seconds: float
+    entry: EntryRecord | None = None
 
 
 @dataclass(frozen=True, slots=True)

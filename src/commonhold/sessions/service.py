@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from commonhold.kernel.answers import Next
+from commonhold.kernel.entry import EntryRecord
 from commonhold.kernel.errors import Code, InputError, UsageError
 from commonhold.kernel.managed_session import (
     MOST_LISTED_SESSIONS,
@@ -15,7 +16,7 @@ from commonhold.kernel.managed_session import (
     SessionChoice,
     SessionState,
 )
-from commonhold.kernel.ports import Ids, Revisions
+from commonhold.kernel.ports import Ids, Revisions, TaskReader
 from commonhold.kernel.task import Task
 from commonhold.kernel.texts import MAX_HOLDER_LENGTH, MAX_TEXT_LENGTH, check_line, duration
 from commonhold.leases.idempotency import IdentifiedRequest, once
@@ -193,6 +194,7 @@ class ManagedSessions:
         waiting = {each.session.task_id for each in records if each.state in (SessionState.QUEUED, SessionState.PAUSED)}
         with self._queue.read() as reader:
             board = session_board(reader, waiting - {""})
+            entries = _entries_of(reader, records)
         leases = {each.id: each for each in board.leases.leases}
         now = self._queue.now()
         blocked = blocked_by_tasks([each for each in records if each.session.task_id in waiting], board, now)
@@ -207,7 +209,8 @@ class ManagedSessions:
                 why = f"it goes on in {duration(record.due.ticks - now.ticks)}"
             elif is_ready(record, now):
                 why = blocked.get(record.id, "")
-            views.append(ManagedSessionView(record, left > 0, left, why, max(0.0, now.wall - record.since)))
+            age = max(0.0, now.wall - record.since)
+            views.append(ManagedSessionView(record, left > 0, left, why, age, entries.get(record.id)))
         return tuple(views)
 
     def _run(self, command: SessionCommand, request_id: str | None, content: object) -> SessionOutcome:
@@ -228,6 +231,18 @@ class ManagedSessions:
                 raise UsageError(
                     Code.REQUEST_ID_REUSED, "the request id was used for another call", hint="take a new id"
                 )
+
+
+def _entries_of(reader: TaskReader, records: Sequence[ManagedSessionRecord]) -> dict[str, EntryRecord]:
+    """Return the newest entry of the merge queue for each of these sessions that was approved and has one.
+
+    The one with the approved commit is found however old it is; one with a repaired commit among the newest.
+    """
+    commits = tuple(each.commit for each in records if each.state is SessionState.COMPLETED and each.commit)
+    if not commits:
+        return {}
+    found = (*reader.entries_in_question(commits), *reader.entries(limit=MOST_LISTED_SESSIONS))
+    return {each.entry.session: each for each in sorted(found, key=lambda each: each.number)}
 
 
 def _goes_on(record: ManagedSessionRecord) -> bool:

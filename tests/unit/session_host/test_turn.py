@@ -147,14 +147,15 @@ def test_an_agent_that_prints_now_and_then_is_not_silent(run: Callable[..., Sess
     assert run(line, now=now, silence_seconds=60.0).move is SessionMove.FINISH
 
 
-def test_a_program_that_is_not_there_is_named(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [("./nowhere", "No such file or directory"), ("nowhere", "it is not on the PATH of the daemon or worker")],
+)
+def test_a_program_that_is_not_there_is_named(tmp_path: Path, name: str, why: str) -> None:
     one = Turn(workspace_at(tmp_path), tmp_path / "1.log", {}, lambda: None, tuple)
     session = ManagedSession("s1", "do it", "x", "c" * 40, "/", "here")
-    report = in_a_process(lambda: one.run(session, ("./nowhere",), is_first=True))
-    assert (report.cause, report.note) == (
-        EndCause.NOT_STARTED,
-        "./nowhere could not be started: No such file or directory",
-    )
+    report = in_a_process(lambda: one.run(session, (name,), is_first=True))
+    assert (report.cause, report.note) == (EndCause.NOT_STARTED, f"{name} could not be started: {why}")
 
 
 @pytest.mark.parametrize(

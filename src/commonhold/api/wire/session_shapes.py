@@ -67,6 +67,7 @@ def view(found: ManagedSessionView) -> Json:
         "age_seconds": round(found.age_seconds, 1),
         "result": _result(record.result),
         "commit": record.commit or None,
+        "entry": found.entry.id if found.entry else None,
         "attempts": [_attempt(each) for each in record.attempts],
     }
 
