@@ -95,7 +95,8 @@ def _list(given: Given, *, onto: str, all_states: bool, limit: int, before: str)
     """
     with opened(given) as place:
         found = place.hold.entries(onto=onto, all_states=all_states or bool(before), limit=limit, before=before)
-    answer(given, found, entry_shapes.answer, queue_words.listed)
+    is_whole = all_states and not (onto or before)
+    answer(given, found, entry_shapes.answer, lambda found: queue_words.listed(found, is_whole=is_whole))
     return DONE
 
 

@@ -109,6 +109,8 @@ def run(given: Given, *, onto: str, ttl_seconds: float, until_empty: bool, **wis
             show=partial(_show, given),
             say=complain,
         )
+        if not wish["checks"]:
+            complain("notice: without --check, a merge that is proven lands untested unless its entry names a check")
         with _stopped_by_signals(queue.stop):
             left = queue.run(until_empty=until_empty)
     return REFUSED if left else DONE

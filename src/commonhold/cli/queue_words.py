@@ -7,8 +7,9 @@ from typing import Final
 
 from commonhold.cli.common_options import Given
 from commonhold.cli.describe import quoted, when, who
-from commonhold.cli.next_call import next_lines
+from commonhold.cli.next_call import command_line, next_lines
 from commonhold.cli.output import shown, shown_text, some
+from commonhold.kernel.answers import Next
 from commonhold.kernel.entry import EntryAdded, EntryMove, EntryMoved, EntryRecord, EntryState, Fault, RepairPacket
 from commonhold.kernel.refs import short_ref
 from commonhold.kernel.texts import duration
@@ -27,10 +28,11 @@ _PAST: Final = {
 }
 
 
-def listed(found: EntryAnswer) -> Iterator[str]:
-    """Yield the entries, a line each, and the state of each queue."""
+def listed(found: EntryAnswer, *, is_whole: bool = False) -> Iterator[str]:
+    """Yield the entries, a line each, and the state of each queue. `is_whole`: every entry was asked for."""
     if not found.entries:
-        yield "the queue is empty: `commonhold queue add BRANCH` adds a branch, `commonhold queue list --all` shows all"
+        more = "" if is_whole else ", `commonhold queue list --all` shows all"
+        yield f"the queue is empty: `commonhold queue add BRANCH` adds a branch{more}"
     if found.has_older:
         yield f"older ones: commonhold queue list --before {shown(found.entries[0].record.id)}"
     yield from map(line, found.entries)
@@ -83,11 +85,14 @@ def answer(found: EntryAnswer, given: Given) -> Iterator[str]:
     elif found.outcome == "unchanged":
         yield "nothing to do: it is in the queue with this commit"
     yield from map(line, found.entries)
-    if found.code is not None:
-        for each in found.entries:
-            if each.record.packet is not None:
-                yield from _packet(each.record, each.record.packet)
+    packets = [(each.record, each.record.packet) for each in found.entries if found.code is not None]
+    if any(packet is not None for _, packet in packets):
+        # Each packet has a next step of its own.
+        yield from (text for record, packet in packets if packet is not None for text in _packet(record, packet))
+        return
     yield from next_lines(found.next, given)
+    if any(not each.record.is_final for each in found.entries):
+        yield f"next: {command_line(Next('queue list', {}), given)}"
 
 
 def details(found: EntryAnswer) -> Iterator[str]:

@@ -10,6 +10,7 @@ from commonhold.coordinator.keeper import Keeper
 from commonhold.coordinator.merge_queue import QueueRunner, Turn
 from commonhold.coordinator.queue_ports import QueueLostError, QueuePort
 from commonhold.kernel.errors import CommonholdError, InputError, StoreError
+from commonhold.kernel.refs import short_ref
 from commonhold.kernel.refusals import Refusal
 from commonhold.landing.decide import queue_key
 from commonhold.machine.logs import Log
@@ -46,7 +47,7 @@ class MergeQueue:
     ) -> None:
         """Act as `hold`, whose name no other process may have; `runner` makes the runner of the entries.
 
-        `show` is called with the entries after each of their steps, `say` with what keeps the queue from going on.
+        `show` is called with the entries after each of their steps, `say` with the reason for each wait.
         """
         self._hold = hold
         self._onto = onto
@@ -96,7 +97,7 @@ class MergeQueue:
 
     def _work(self, fence: int, *, until_empty: bool) -> str:
         runner = self._runner(_Port(self._hold, self._onto, fence, self._show))
-        faults = 0
+        faults, has_worked = 0, False
         while not self.stop.is_set():
             try:
                 turn = runner.turn(self.stop)
@@ -113,8 +114,11 @@ class MergeQueue:
             if turn is Turn.HELD:
                 self._tell(f"held up: {runner.held}")
             if turn is Turn.WORKED:
-                self._said = ""
+                self._said, has_worked = "", True
             else:
+                if turn is Turn.IDLE and not (until_empty and has_worked):
+                    word = "nothing is queued for" if until_empty else "waiting for entries of"
+                    self._tell(f"{word} {short_ref(self._onto)}")
                 if until_empty:
                     return runner.held if turn is Turn.HELD else ""
                 self.stop.wait(_IDLE_SECONDS if turn is Turn.IDLE else _HELD_SECONDS)

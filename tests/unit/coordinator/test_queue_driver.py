@@ -75,7 +75,7 @@ def run(*turns: Turn | Exception, until_empty: bool = False) -> tuple[Hold, Cloc
 def test_a_fault_is_said_once_and_waited_out(fault: Exception) -> None:
     hold, clock, said, left = run(fault, fault, fault, Turn.WORKED, fault, Turn.IDLE)
     words = f"{fault.message}; {fault.hint}" if isinstance(fault, CommonholdError) else str(fault)
-    assert said == [f"waiting: {words}"] * 2
+    assert said == [*[f"waiting: {words}"] * 2, "waiting for entries of main"]
     assert clock.waited == [1.0, 2.0, 3.0, 1.0, 1.0]
     assert (hold.leases, left) == (["acquired", "released"], "")
 
@@ -97,3 +97,9 @@ def test_a_runner_that_was_replaced_asks_for_the_queue_again() -> None:
     hold, _, _, left = run(QueueLostError("another runs it"), Turn.HELD, until_empty=True)
     assert hold.leases == ["acquired", "released"] * 2
     assert left == "the checkout is in the way"
+
+
+def test_a_queue_without_entries_says_once_that_it_waits() -> None:
+    assert run(Turn.IDLE, Turn.IDLE)[2] == ["waiting for entries of main"]
+    assert run(Turn.IDLE, until_empty=True)[2] == ["nothing is queued for main"]
+    assert run(Turn.WORKED, Turn.IDLE, until_empty=True)[2] == []
