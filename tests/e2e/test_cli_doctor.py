@@ -16,7 +16,7 @@ from commonhold.diagnostics import machine, mounts, type_checkers
 from commonhold.diagnostics.finding import ok
 from commonhold.diagnostics.mounts import file_system, kind_of
 from commonhold.kernel.files import Write
-from commonhold.stores.sqlite.faults import start_afresh
+from commonhold.stores.sqlite.connect import start_afresh
 from commonhold.stores.sqlite.store import SqliteStore
 
 pytestmark = pytest.mark.slow

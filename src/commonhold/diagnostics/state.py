@@ -25,8 +25,8 @@ from commonhold.kernel.errors import Code, StoreError
 from commonhold.kernel.texts import counted
 from commonhold.machine.system import SystemClock
 from commonhold.stores.reset_events import Reset, last_reset
-from commonhold.stores.sqlite.connect import APPLICATION_ID, MIGRATIONS, is_new
-from commonhold.stores.sqlite.faults import start_afresh, translate
+from commonhold.stores.sqlite.connect import APPLICATION_ID, MIGRATIONS, is_new, start_afresh
+from commonhold.stores.sqlite.faults import translate
 from commonhold.stores.sqlite.gate import Gate
 from commonhold.stores.sqlite.last_event_mark import RESET, Mark, fallen_back, gone
 from commonhold.stores.sqlite.second_mark import SecondMark

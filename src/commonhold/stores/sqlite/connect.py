@@ -7,9 +7,9 @@ import apsw
 
 from commonhold.kernel.errors import Code, StoreError
 from commonhold.machine.file_systems import check_ground
-from commonhold.stores.sqlite.faults import start_afresh
 from commonhold.stores.transaction import transaction
 
+DATABASE: Final = "state.db"
 APPLICATION_ID: Final = 0x434D4844
 BUSY_TIMEOUT_MS: Final = 30_000
 IN_MEMORY: Final = ":memory:"
@@ -114,6 +114,15 @@ def _check_version() -> None:
 def _set_up(connection: apsw.Connection, synchronous: str) -> None:
     for pragma in ("journal_mode = WAL", f"synchronous = {synchronous}", "foreign_keys = ON"):
         connection.execute(f"PRAGMA {pragma}").fetchall()
+
+
+def start_afresh(folder: str) -> str:
+    """Return the ways out of a damaged database: an empty state, or that of a backup."""
+    # Loaded here: hardly any database is damaged.
+    from shlex import quote  # noqa: PLC0415
+
+    aside = f"mv {quote(folder)} {quote(f'{folder}.damaged')}"
+    return f"keep the state, and start afresh: {aside}; or, if you have a backup: commonhold restore FILE"
 
 
 def _check_identity(connection: apsw.Connection, newest: int) -> None:

@@ -1,7 +1,6 @@
 """SQLite's errors, as ours."""
 
 import os
-import shlex
 from pathlib import Path
 from typing import Final
 
@@ -9,8 +8,8 @@ import apsw
 
 from commonhold.kernel.errors import Code, StoreError
 from commonhold.kernel.resource_exhaustion import exhausted
+from commonhold.stores.sqlite.connect import DATABASE, start_afresh
 
-DATABASE: Final = "state.db"
 _DAMAGED: Final = "`commonhold doctor` shows the way out"
 _FAULTS: Final[tuple[tuple[type[apsw.Error], Code, str, str, float | None], ...]] = (
     (
@@ -77,12 +76,6 @@ def translate(fault: apsw.Error, path: str) -> StoreError:
         hint="see `commonhold doctor`; nothing was changed",
         fields=fields,
     )
-
-
-def start_afresh(folder: str) -> str:
-    """Return the ways out of a damaged database: an empty state, or that of a backup."""
-    aside = f"mv {shlex.quote(folder)} {shlex.quote(f'{folder}.damaged')}"
-    return f"keep the state, and start afresh: {aside}; or, if you have a backup: commonhold restore FILE"
 
 
 def _without_descriptors() -> StoreError | None:

@@ -32,8 +32,8 @@ from commonhold.kernel.read_set import Sighting
 from commonhold.kernel.refusals import Refusal
 from commonhold.stores import codec
 from commonhold.stores.sqlite import connect
-from commonhold.stores.sqlite.connect import APPLICATION_ID, MIGRATIONS
-from commonhold.stores.sqlite.faults import start_afresh, translate
+from commonhold.stores.sqlite.connect import APPLICATION_ID, MIGRATIONS, start_afresh
+from commonhold.stores.sqlite.faults import translate
 from commonhold.stores.sqlite.mirror import MirroredStore
 from commonhold.stores.sqlite.reader import SQL
 from commonhold.stores.sqlite.statements import load
