@@ -134,7 +134,8 @@ class Claims:
             if standing is None or standing.state not in (State.READY, State.STALE):
                 return NothingToClaim(tuple(found) if standing is None else (standing,))
             now = self._around.now()
-            by = Claimant(self._agent, self._around.new_id("claim"), ttl_seconds, self._around.written(now.wall))
+            claim_id = self._id_for(board, standing, remembered)
+            by = Claimant(self._agent, claim_id, ttl_seconds, self._around.written(now.wall))
             edit = claims.claim(board, standing, by)
             # Remembered first: a process that ends right after its push still owns the claim.
             self._remember(remembered, edit.lock)
@@ -172,6 +173,16 @@ class Claims:
             if is_asked and each.state is not State.DONE and self._is_mine(mine, lock) and lock is not None:
                 return Claimed(each, lock, is_new=False)
         return None
+
+    def _id_for(self, board: Board, standing: Standing, remembered: Remembered) -> str:
+        """Return the id of a claim to be made: that of an earlier one whose push may still arrive, else a new one.
+
+        A process that was killed may have left its git pushing; whichever push comes first, the claim is then known.
+        """
+        mine, lock = remembered.mine.get(standing.task.name), standing.lock
+        newest = max(board.fences.get(standing.task.name, 0), lock.fence if lock else 0)
+        is_under_way = mine is not None and mine.agent == self._agent and newest < mine.fence
+        return mine.claim if mine is not None and is_under_way else self._around.new_id("claim")
 
     def _is_mine(self, mine: Mine | None, lock: Lock | None) -> bool:
         return mine is not None and lock is not None and (mine.agent, mine.claim) == (self._agent, lock.claim)

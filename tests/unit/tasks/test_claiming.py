@@ -132,6 +132,33 @@ def test_an_agent_that_lost_its_answer_owns_what_it_pushed() -> None:
     assert len(world.remote.history) == 1
 
 
+class Late(Remote):
+    """The first push is that of a process that is killed: it arrives just before the next one."""
+
+    late: tuple[Board, Edit] | None = None
+    is_killed: bool = False
+
+    def push(self, board: Board, edit: Edit) -> bool:
+        if not self.is_killed:
+            self.late, self.is_killed = (board, edit), True
+            raise KeyboardInterrupt
+        if self.late is not None:
+            late, self.late = self.late, None
+            super().push(*late)
+        return super().push(board, edit)
+
+
+def test_a_claim_whose_process_was_killed_while_its_push_was_under_way_is_the_agents() -> None:
+    world, clone = World(Late(tasks("a", "b"))), Clone()
+    with pytest.raises(KeyboardInterrupt):
+        world.claims("alice", clone).claim(None, 60.0)
+    found = world.claims("alice", clone).claim(None, 60.0)
+
+    assert isinstance(found, Claimed)
+    (edit,) = world.remote.history
+    assert (found.lock.task, found.lock.claim, found.is_new) == (edit.lock.task, edit.lock.claim, False)
+
+
 def test_another_clone_with_the_same_name_is_another_agent() -> None:
     world = World(Remote(tasks("a")))
     world.claims("alice", Clone()).claim(None, 60.0)
