@@ -102,9 +102,11 @@ _CLOSED: Final = frozenset(
         "array_creation_expression",
         "block",
         "block_mapping",
+        "case_block",
         "compound_statement",
         "dictionary",
         "do_block",
+        "expression_switch_statement",
         "field_initializer_list",
         "flow_mapping",
         "hash",
@@ -114,14 +116,30 @@ _CLOSED: Final = frozenset(
         "jsx_self_closing_element",
         "keyframe_block_list",
         "literal_value",
+        "match_block",
         "media_statement",
         "object",
         "object_type",
         "statement_block",
         "struct_type",
+        "switch_block",
+        "switch_body",
         "table_array_element",
+        "when_expression",
     }
 )
+# Branches for the values of a switch, with the fields of these values; without one, they are the first child.
+_CASES: Final = {
+    "case_clause": "pattern",
+    "case_statement": "value",
+    "expression_case": "value",
+    "match_arm": "pattern",
+    "switch_case": "value",
+    "switch_entry": "pattern",
+    "switch_section": "pattern",
+    "when": "pattern",
+    "when_entry": "condition",
+}
 # Lists of parameters. That of a closure is a scope of its own, that of a definition belongs to the definition's scope.
 _PARAMETER_LISTS: Final = frozenset(
     {"block_parameters", "closure_parameters", "formal_parameters", "lambda_parameters", "method_parameters"}
@@ -288,6 +306,9 @@ def _given_apart(node: Node, scope: Key) -> Iterator[tuple[Key, Name]]:
         yield (), ("anchor", node.text or b"")
     elif node.type == "assignment":
         yield from ((scope, name) for name in _assigned(node))
+    elif node.type in _CASES:
+        value = node.child_by_field_name(_CASES[node.type]) or (node.named_children or [node])[0]
+        yield from ((scope, ("case", each.strip())) for each in (value.text or b"").split(b","))
     elif node.type == "shorthand_property_identifier":
         yield scope, ("", node.text or b"")
     elif node.type == "export_statement" and any(each.type == "default" for each in node.children):
@@ -414,7 +435,7 @@ def _plain(node: Node) -> bytes:
     """Return the name that a node holds; quoted and unquoted names are the same."""
     while True:
         inner = node.child_by_field_name("declarator") or node.child_by_field_name("name")
-        if node.type == "parenthesized_declarator" and node.named_children:
+        if node.type in ("parenthesized_declarator", "reference_declarator") and node.named_children:
             inner = node.named_children[0]
         is_function = node.type == "function_declarator" and (inner is None or inner.type != "parenthesized_declarator")
         if inner is None or is_function:

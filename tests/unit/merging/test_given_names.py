@@ -7,6 +7,36 @@ from commonhold.merging.verdict import Proven, Unproven
 
 # A file, and what either side puts in: ours at `@`, theirs at `&`. `%` is the name, `§` an `@`.
 TWICE = {
+    "c case": (
+        "a.c",
+        "int f(int w) {\n  switch (w) {\n  case 1: go(1);\n@  case 2: go(2);\n  case 3: go(3);\n&  }\n}",
+        "  case %: go(6);\n",
+        "  case %: go(7);\n",
+    ),
+    "go case": (
+        "a.go",
+        "package p\nfunc f(w K) {\n\tswitch w {\n\tcase 1:\n\t\tg()\n@\tcase 2:\n\t\tg()\n\tcase 3:\n\t\tg()\n&\t}\n}",
+        "\tcase %:\n\t\tg(6)\n",
+        "\tcase 8, %:\n\t\tg(7)\n",
+    ),
+    "ts case": (
+        "a.ts",
+        "function f(w: Key) {\n  switch (w) {\n  case a: go(1);\n@  case b: go(2);\n  case c: go(3);\n&  }\n}",
+        "  case %: go(6);\n",
+        "  case %: go(7);\n",
+    ),
+    "rust arm": (
+        "a.rs",
+        "fn f(w: Key) -> i32 {\n    match w {\n        One => 1,\n@        Two => 2,\n        Three => 3,\n&    }\n}\n",
+        "        % => 6,\n",
+        "        % => 7,\n",
+    ),
+    "kotlin entry": (
+        "a.kt",
+        "fun f(w: Key): Int = when (w) {\n    One -> 1\n@    Two -> 2\n    Three -> 3\n&}\n",
+        "    % -> 6\n",
+        "    % -> 7\n",
+    ),
     "yaml key": ("a.yaml", "one: 1\n@two: 2\nthree: 3\nfour: 4\n&five: 5\n", "%: 6\n", "%: 7\n"),
     "yaml key inside": ("a.yaml", "top:\n  one: 1\n@  two: 2\n  three: 3\n&  four: 4\n", "  %: 6\n", "  %: 7\n"),
     "yaml quoted key": ("a.yaml", "one: 1\n@two: 2\nthree: 3\n&four: 4\n", '"%": 6\n', "%: 7\n"),
