@@ -14,6 +14,7 @@ from tree_sitter import Node
 from commonhold.merging.alternatives import only_got_members
 from commonhold.merging.effects import Effects, effects_of
 from commonhold.merging.exposed_values import exposed_values, no_longer_own
+from commonhold.merging.given_names import names_given_by
 from commonhold.merging.layout import Element, Shape
 from commonhold.merging.local_variables import is_own
 from commonhold.merging.positional_arguments import reaches
@@ -323,7 +324,8 @@ def _heads(old: Element, new: Element, scope: Scope, profile: Profile) -> Iterat
             entries[text] for entries in (before, after) for text in before.keys() ^ after.keys() if text in entries
         ]
         inside = effects_of([each.node for each in changed], profile, skip=bodies)
-        names = inside.defines | {each.text for each in changed if each.node.type in profile.identifiers}
+        given = {name.partition(b"(")[0] for each in changed for name in names_given_by(each.node)}
+        names = inside.defines | {each.text for each in changed if each.node.type in profile.identifiers} | given
         effects = Effects(frozenset(name for name in names if not name.startswith(b".")))
         yield Delta((*scope, old), effects, Effects(), is_gone=False, is_import=False, element=new, is_head=True)
 
@@ -332,10 +334,11 @@ def _entries(part: Element) -> Iterator[Element]:
     """Yield the parameters in a part of a head."""
     if part.shape is Shape.LIST:
         yield from part.children
+    elif part.node.type == "parameter":  # in Kotlin and Swift they are no list
+        yield part
     elif part.shape is Shape.PARTS:
         for child in part.children:
-            if child.shape is Shape.LIST:
-                yield from child.children
+            yield from _entries(child)
 
 
 def _head(old: Element, new: Element, scope: Scope, profile: Profile) -> Delta:
