@@ -11,6 +11,7 @@ from bench.contention.client import Tally
 from bench.contention.hostile import CORPUS
 from bench.contention.package import KINDS, lay_out, written
 from tests.patience import until
+from tests.processes import is_alive
 
 import commonhold
 from bench import reporting
@@ -54,16 +55,7 @@ def test_an_edit_of_each_kind_is_committed_and_changes_the_file(kind: str) -> No
         assert "t1" in after
         pid = served.daemon(root)
     assert not root.exists()
-    until(lambda: has_ended(pid), what="the daemon, which has let go of its repository, ends")
-
-
-def has_ended(pid: int) -> bool:
-    """Whether a process is gone, or has left only its exit status."""
-    try:
-        told = Path(f"/proc/{pid}/stat").read_text()
-    except (FileNotFoundError, ProcessLookupError):
-        return True
-    return told.rpartition(")")[2].split()[0] == "Z"
+    until(lambda: not is_alive(pid), what="the daemon, which has let go of its repository, ends")
 
 
 @pytest.mark.slow

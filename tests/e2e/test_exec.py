@@ -19,6 +19,7 @@ import pytest
 from tests.e2e.cli_driver import GIT, make_repository
 from tests.e2e.daemon_process import Serving, kept, place, serving
 from tests.patience import until
+from tests.processes import is_alive
 
 from commonhold.agents.git.session_indexes import programs
 from commonhold.client.launcher import launching
@@ -427,17 +428,9 @@ def test_a_launcher_that_is_killed_takes_the_command_along_and_its_work_is_recor
         assert child.stdout is not None
         inner = int(child.stdout.readline())
         child.kill()
-    until(lambda: not has_memory(inner))
+    until(lambda: not is_alive(inner))
     assert shell.run("true").returncode == 0
     assert shell.commits()[-1] == ("ann", ["lib/half.txt"], "")
-
-
-def has_memory(pid: int) -> bool:
-    """Whether a process is there, and not only waits to be buried."""
-    try:
-        return bool(Path(f"/proc/{pid}/cmdline").read_bytes())
-    except (FileNotFoundError, ProcessLookupError):  # it has ended, maybe between two steps of this look
-        return False
 
 
 @contextmanager

@@ -15,6 +15,7 @@ from tests.e2e.branches import Files, asked, commit, state, two_branches, write
 from tests.e2e.cli_driver import GIT, Call, Outcome, call, git, process, start
 from tests.line_engine import by_lines, never
 from tests.patience import until
+from tests.processes import is_alive
 
 from commonhold.merging.branches.merge_branch import merge_branch
 from commonhold.merging.verdict import Proven
@@ -788,13 +789,7 @@ def test_ended_in_the_middle_of_a_check_it_changes_nothing(number: int, tmp_path
     assert (waiting.returncode, out) == (130, b"")
     assert err.startswith(b"interrupted")
     assert state(root) == before
-    until(lambda: has_ended(int(began.read_text(encoding="ascii"))))
-
-
-def has_ended(pid: int) -> bool:
-    """Whether a process has: whoever inherited it may not have looked after it yet."""
-    looked = subprocess.run(["ps", "-o", "stat=", "-p", str(pid)], check=False, capture_output=True, text=True)
-    return looked.stdout[:1] in ("", "Z")
+    until(lambda: not is_alive(int(began.read_text(encoding="ascii"))))
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

@@ -181,8 +181,9 @@ class Claims:
         """
         mine, lock = remembered.mine.get(standing.task.name), standing.lock
         newest = max(board.fences.get(standing.task.name, 0), lock.fence if lock else 0)
-        is_under_way = mine is not None and mine.agent == self._agent and newest < mine.fence
-        return mine.claim if mine is not None and is_under_way else self._around.new_id("claim")
+        if mine is not None and mine.agent == self._agent and newest < mine.fence:
+            return mine.claim
+        return self._around.new_id("claim")
 
     def _is_mine(self, mine: Mine | None, lock: Lock | None) -> bool:
         return mine is not None and lock is not None and (mine.agent, mine.claim) == (self._agent, lock.claim)

@@ -7,6 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 from tests.patience import until
+from tests.processes import is_alive
 
 from commonhold.coordinator import processes
 from commonhold.coordinator.processes import Ended, run_command
@@ -42,14 +43,7 @@ def test_a_command_that_does_not_exist_has_failed(tmp_path: Path) -> None:
 
 def test_what_a_command_has_started_ends_with_it(tmp_path: Path) -> None:
     ended = run(f"{sys.executable} -c 'import time; time.sleep(600)' & echo $!", tmp_path)
-    until(lambda: not Path(f"/proc/{int(ended.output)}").exists() or _is_zombie(int(ended.output)))
-
-
-def _is_zombie(pid: int) -> bool:
-    try:
-        return ") Z" in Path(f"/proc/{pid}/stat").read_text(encoding="utf-8")
-    except (FileNotFoundError, ProcessLookupError):  # the second if it ends while it is read
-        return True
+    until(lambda: not is_alive(int(ended.output)))
 
 
 def test_a_command_is_ended_when_its_time_is_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import apsw
 import pytest
+from tests.processes import is_alive
 from tests.unit.code.regions.hostile import repeated
 from tests.unit.index import building
 from tests.unit.index.rig import Rig
@@ -94,14 +95,6 @@ def wait_for_the_end_of(pids: list[int]) -> None:
     for pid in pids:
         while is_alive(pid):
             time.sleep(0.01)
-
-
-def is_alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-        return not Path("/proc/self").exists() or ") Z " not in Path(f"/proc/{pid}/stat").read_text()
-    except (FileNotFoundError, ProcessLookupError):  # it may have been waited for just now
-        return False
 
 
 def test_a_file_that_kills_whoever_reads_it_has_a_problem(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.patience import PATIENCE_SECONDS, until
+from tests.processes import is_alive
 
 from commonhold.code.type_checkers import TypeReport
 from commonhold.typecheck import Patience, ServerChecker
@@ -67,23 +68,6 @@ class Rig:
         for checker in self.checkers:
             checker.close()
         until(lambda: not any(map(is_alive, self.started())))
-
-
-def is_alive(pid: int) -> bool:
-    """Whether a process runs; one that has ended and was not waited for does not."""
-    try:
-        status = Path(f"/proc/{pid}/stat").read_text()
-    except (FileNotFoundError, ProcessLookupError):
-        return Path("/proc/self").exists() is False and _exists(pid)
-    return status.rpartition(")")[2].split()[0] not in ("Z", "X")
-
-
-def _exists(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    return True
 
 
 def said(report: TypeReport) -> list[str]:

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 from tests.patience import until
-from tests.unit.typecheck.rig import PATIENT, is_alive, said
+from tests.processes import is_alive
+from tests.unit.typecheck.rig import PATIENT, said
 
 from commonhold.code.type_checkers import TypeReport
 from commonhold.typecheck import ServerChecker, open_checkers

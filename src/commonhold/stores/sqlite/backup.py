@@ -11,8 +11,8 @@ import apsw
 
 from commonhold.kernel.errors import Code, InputError, StoreError
 from commonhold.kernel.events import Event
-from commonhold.stores.sqlite.checked_opening import DATABASE, GATE, opened_whole
-from commonhold.stores.sqlite.connect import APPLICATION_ID, connect
+from commonhold.stores.sqlite.checked_opening import GATE, opened_whole
+from commonhold.stores.sqlite.connect import APPLICATION_ID, DATABASE, connect
 from commonhold.stores.sqlite.event_numbering import FENCE_GAP, record_above
 from commonhold.stores.sqlite.faults import translate
 from commonhold.stores.sqlite.gate import Gate

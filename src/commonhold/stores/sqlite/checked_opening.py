@@ -4,8 +4,7 @@ import os
 
 import apsw
 
-from commonhold.stores.sqlite.connect import DATABASE as DATABASE  # noqa: PLC0414 - callers find both names here
-from commonhold.stores.sqlite.connect import connect_if_ready
+from commonhold.stores.sqlite.connect import DATABASE, connect_if_ready
 from commonhold.stores.sqlite.last_event_mark import missing, read_mark
 from commonhold.stores.sqlite.second_mark import SecondMark
 

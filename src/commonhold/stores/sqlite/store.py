@@ -17,8 +17,8 @@ from commonhold.kernel.events import StateReset
 from commonhold.kernel.resource_exhaustion import exhausted
 from commonhold.machine.file_systems import check_ground
 from commonhold.stores.reset_events import ITSELF
-from commonhold.stores.sqlite.checked_opening import DATABASE as DATABASE  # noqa: PLC0414 - they are of the store, too
-from commonhold.stores.sqlite.checked_opening import GATE as GATE  # noqa: PLC0414
+from commonhold.stores.sqlite.checked_opening import GATE as GATE  # noqa: PLC0414 - they are of the store, too
+from commonhold.stores.sqlite.connect import DATABASE as DATABASE  # noqa: PLC0414
 from commonhold.stores.sqlite.connect import MIGRATIONS, connect, connect_if_ready
 from commonhold.stores.sqlite.event_numbering import go_on_above
 from commonhold.stores.sqlite.faults import translate
