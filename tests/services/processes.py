@@ -57,8 +57,12 @@ def as_account() -> dict[str, Any]:
 
 
 def make_folder(purpose: str) -> Path:
-    """Make a folder that belongs to `account()`: near the root, for the path of a Unix socket has to be short."""
-    folder = Path(tempfile.mkdtemp(prefix=f"commonhold-tests-{purpose}-"))
+    """Make a folder that belongs to `account()`: near the root, for the path of a Unix socket has to be short.
+
+    Programs that it is for may be called as it is, and containerd takes no name that ends with `_`.
+    """
+    folder = Path(tempfile.gettempdir(), f"commonhold-tests-{purpose}-{secrets.token_hex(4)}")
+    folder.mkdir(mode=0o700)
     give(folder)
     return folder
 
