@@ -19,6 +19,9 @@ _MAGIC: Final = re.compile(r"[:!^(]")
 _MOST: Final = 100
 """If there are more files, the answer is that any file may be written."""
 _UNKNOWN: Final = "."
+_STATUS: Final = ("status", "--porcelain=v1", "-z", "--untracked-files=all", "--no-renames")
+_BEFORE_PATH: Final = 3
+"""The number of bytes before a path in the answer of `git status`: two letters, and a blank."""
 _BEFORE_NAME: Final = 2
 """The number of columns before a file's name: how many lines are new, and gone."""
 
@@ -34,10 +37,9 @@ class _Look:
     def changed(self) -> list[str]:
         """The files that differ from HEAD, and those that git does not have yet."""
         if self._changed is None:
-            self._changed = self._places(
-                self.git.run("diff", "--name-only", "--no-renames", "-z", "HEAD").stdout,
-                self.git.run("ls-files", "-z", "--others", "--exclude-standard").stdout,
-            )
+            # `git diff` would lock the index and write it again, even beside a command of git that the user runs.
+            entries = self.git.run("--no-optional-locks", *_STATUS).stdout.split(b"\0")
+            self._changed = self._places(*(entry[_BEFORE_PATH:] for entry in entries))
         return self._changed
 
     def _differing(self, pair: str) -> list[str] | None:

@@ -1,5 +1,6 @@
 """What a shell command finds in a working tree."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -111,3 +112,12 @@ def test_of_very_many_files_any_may_be_written(branches: Path) -> None:
         (branches / f"{number}.txt").write_text("x")
     git(branches, "add", "-A")
     assert [each.path for each in ground(branches, "git reset --hard").named] == [""]
+
+
+def test_the_index_is_only_read(branches: Path) -> None:
+    os.utime(branches / "src/m.py", (1, 1))  # `git diff` and `git status` by themselves would note that it is the same
+    (branches / "untracked é.txt").write_text("x")
+    index = branches / ".git/index"
+    before = index.read_bytes(), index.stat().st_ino
+    assert [each.path for each in ground(branches, "git reset --hard").named] == ["a.txt", "untracked é.txt"]
+    assert (index.read_bytes(), index.stat().st_ino) == before
