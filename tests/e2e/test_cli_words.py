@@ -265,7 +265,7 @@ NOT_PASTED = (
     *("run --resume", "run show", "run cancel", "--editor claude"),
     *("queue run", "queue watch", "queue show", "queue remove", "feature --task"),
     *(f"session {each} s12" for each in ("review", "show", "pause", "resume", "cancel", "discard", "retry", "diff")),
-    *("session logs", "session approve", "session start"),
+    *("session logs", "session approve", "session pull-request", "session start"),
 )
 """Examples that go on, or need a program, a host, a fence, a run, a session or a state that no preparation can know."""
 LEASE = "lease-b57a98944c10b25e"

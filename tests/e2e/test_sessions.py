@@ -24,6 +24,7 @@ from commonhold.machine.process_groups import SESSION_LABEL
 from commonhold.machine.process_tree import parent_of, with_variable
 from commonhold.session_host.overlays import Overlays
 from commonhold.session_host.session_files import SessionFiles
+from commonhold.workspace.git.process import Git
 from commonhold.workspace.repository import find_repository
 
 pytestmark = [
@@ -173,6 +174,46 @@ def test_the_work_of_a_session_is_reviewed_and_merged(office: Office, call_here:
     done = office.record(session)
     assert (done.state, len(done.commit)) == (SessionState.COMPLETED, 40)
     assert call_here("session", "approve", session).status == 1
+
+
+def test_the_work_becomes_a_pull_request_and_is_approved_once_that_is_merged(
+    office: Office, call_here: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    remote = tmp_path / "remote.git"
+    git(office.root, "init", "-q", "--bare", str(remote))
+    git(office.root, "remote", "add", "hub", str(remote))
+    git(office.root, "push", "-q", "hub", "main")
+    (tmp_path / "bin").mkdir()
+    program = tmp_path / "bin/gh"  # it cannot sign in here
+    program.write_text("#!/bin/sh\necho https://example.test/pull/7\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
+
+    session = office.start("echo 1 > pulled.py; git add pulled.py; git commit -qm work; echo 2 > pulled2.py; {go}")
+    early = call_here("session", "pull-request", session, "--remote", "hub")
+    assert (early.status, "does not await review: it is" in early.err) == (3, True), early
+    office.go()
+    office.until(session, SessionState.AWAITING_REVIEW)
+    dirty = call_here("session", "pull-request", session, "--remote", "hub")
+    assert (dirty.status, f"session pull-request {session} --commit MESSAGE" in dirty.err) == (2, True), dirty
+    words = ("session", "pull-request", session, "--remote", "hub", "--commit", "Add both")
+    opened = call_here(*words, "--json").json
+    assert opened == opened | {
+        "branch": f"agent/{session}",
+        "onto": "main",
+        "pull_request": "https://example.test/pull/7",
+    }
+    assert f"next: once it is merged: git pull && commonhold session approve {session}" in call_here(*words).text
+    assert Git(str(remote)).line("rev-parse", f"agent/{session}") == opened["commit"]
+    assert not (office.root / "pulled.py").exists()
+    assert office.record(session).state is SessionState.AWAITING_REVIEW
+
+    git(office.root, "fetch", "-q", "hub")
+    git(office.root, "merge", "-q", "--no-ff", "--no-edit", f"hub/agent/{session}")
+    approved = process("session", "approve", session, "--commit", "Add both", cwd=office.root)
+    assert approved.returncode == 0, approved.stderr
+    assert office.record(session).state is SessionState.COMPLETED
+    git(office.root, "remote", "remove", "hub")
 
 
 def test_the_work_on_a_task_is_handed_to_the_merge_queue(office: Office, call_here: Call) -> None:

@@ -156,6 +156,10 @@ ERRORS: Final[Mapping[Code, Explanation]] = {
         "Git failed; its own words are in the message.",
         "Do what git says, then repeat the same call; merging needs git 2.38 or newer.",
     ),
+    Code.CODE_HOST_FAILED: E(
+        "`gh` or `glab` opened no pull request; its own words are in the message. The branch is pushed.",
+        "Follow its words, such as to sign in, then repeat the same call.",
+    ),
     Code.STORE_READ_ONLY: E(
         "The state folder cannot be written.", "Make it writable for this user; `commonhold doctor` says where it is."
     ),

@@ -13,6 +13,7 @@ from commonhold.cli.exit_status import DONE, REFUSED
 from commonhold.cli.opening import opened
 from commonhold.cli.output import answer
 from commonhold.cli.session_logs import logs
+from commonhold.cli.session_pull_request import pull_request
 from commonhold.cli.session_review import approve, diff, review
 from commonhold.cli.session_starting import start, task_text
 from commonhold.kernel.managed_session import SessionState
@@ -167,5 +168,5 @@ def _retry(given: Given, *, session: str, edit: str, request_id: str | None) -> 
     return _changed(given, session, SessionAction.RETRY, request_id, task=task_text(edit) if edit else "")
 
 
-for _each in (start, logs, review, diff, approve):
+for _each in (start, logs, review, diff, approve, pull_request):
     command.add_command(_each)

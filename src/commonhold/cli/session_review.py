@@ -35,8 +35,8 @@ from commonhold.sessions.commands import SessionAction
 from commonhold.workspace.git.history import GitHistory
 from commonhold.workspace.git.process import Git
 
-_TRAILER: Final = "Commonhold-Session"
-_TITLE_LENGTH: Final = 60
+SESSION_TRAILER: Final = "Commonhold-Session"
+TITLE_LENGTH: Final = 60
 
 
 @click.command("review", cls=Command, examples=("commonhold session review", "commonhold session review s12"))
@@ -123,9 +123,9 @@ def approve(
             return _recorded(given, place, record, "")
         here = git_place(given)
         if is_queued:
-            return _queued(given, place, record, _tip(here, record, subject), check)
+            return _queued(given, place, record, tip_of(here, record, subject), check)
         _check_branch(here, record)
-        tip = _tip(here, record, subject)
+        tip = tip_of(here, record, subject)
         with ended_as_by_ctrl_c():
             merged = _merged(given, here, record, tip, (check, seconds) if check else None, Ending.COMMIT)
         if merged.outcome == "refused":
@@ -140,15 +140,20 @@ def approve(
 def _queued(given: Given, place: Place, record: ManagedSessionRecord, tip: str, check: str | None) -> int:
     """Approve a session whose branch ends with `tip`, and add that to the merge queue; a repetition adds it once."""
     # First the approval: the queue takes the commit of a task that is done with just that one.
-    branch = branch_of(record.id)
-    git = Git(place.hold.root)
-    if git.line("rev-parse", "--verify", "--quiet", full_ref(branch)) != tip:
-        git.ask("update-ref", "-m", f"approved {record.id}", full_ref(branch), tip)
+    branch_ending_with(Git(place.hold.root), record, tip)
     approved = place.hold.change_managed_session(record.id, SessionAction.APPROVE, attempt=record.attempt, commit=tip)
     if approved.code:
         answer(given, approved, session_shapes.answer, session_words.answered)
         return REFUSED
     return _enqueued(given, place, record, check, f"approve-{record.id}-{record.attempt}")
+
+
+def branch_ending_with(git: Git, record: ManagedSessionRecord, tip: str) -> str:
+    """Return the branch of a session in review, which ends with the commit `tip` then."""
+    branch = branch_of(record.id)
+    if git.line("rev-parse", "--verify", "--quiet", full_ref(branch)) != tip:
+        git.ask("update-ref", "-m", f"reviewed {record.id}", full_ref(branch), tip)
+    return branch
 
 
 def _enqueued(
@@ -198,8 +203,11 @@ def _check_branch(here: GitPlace, record: ManagedSessionRecord) -> None:
         )
 
 
-def _tip(here: GitPlace, record: ManagedSessionRecord, subject: str | None) -> str:
-    """Return the commit to merge: the end of the session's branch, or one more with its uncommitted changes."""
+def tip_of(here: GitPlace, record: ManagedSessionRecord, subject: str | None, command: str = "approve") -> str:
+    """Return the commit to merge: the end of the session's branch, or one more with its uncommitted changes.
+
+    Raises UsageError if there are such changes and no `subject` of a commit; the hint repeats the `command` with one.
+    """
     result = _result(here, record)
     if not result.has_uncommitted:
         return result.tip
@@ -207,9 +215,9 @@ def _tip(here: GitPlace, record: ManagedSessionRecord, subject: str | None) -> s
         raise UsageError(
             Code.USAGE,
             f"the agent of {record.id} left changes that are not committed",
-            hint=f"commonhold session approve {record.id} --commit MESSAGE",
+            hint=f"commonhold session {command} {record.id} --commit MESSAGE",
         )
-    message = f"{subject}\n\n{_TRAILER}: {record.id}\n"
+    message = f"{subject}\n\n{SESSION_TRAILER}: {record.id}\n"
     words = ("commit-tree", f"{result.snapshot}^{{tree}}", "-p", result.tip, "-m", message)
     # A repetition gives the same commit, so that a merge by hand is recognised.
     git = Git(here.root)
@@ -232,7 +240,7 @@ def _step(record: ManagedSessionRecord, merged: BranchMerge) -> Iterator[str]:
         return
     subject = None
     if record.result is not None and record.result.has_uncommitted:
-        subject = record.session.title[:_TITLE_LENGTH]
+        subject = record.session.title[:TITLE_LENGTH]
         yield "hint: --commit MESSAGE commits what the agent left uncommitted, in your name"
     checks = record.session.checks if merged.outcome == "refused" else ()
     check = f" --check {shlex.quote(' && '.join(checks))}" if checks else ""
@@ -250,7 +258,7 @@ def _merged(
     def trial(tree: str) -> Any:  # noqa: ANN401 - as `trial_of_tree` returns it
         return trial_of_tree(here.root, tree, *(check or ("", 0.0)))
 
-    message = f"Merge session {record.id}: {record.session.title[:_TITLE_LENGTH]}\n\n{_TRAILER}: {record.id}\n"
+    message = f"Merge session {record.id}: {record.session.title[:TITLE_LENGTH]}\n\n{SESSION_TRAILER}: {record.id}\n"
     wish = BranchWish(tip, trial if check else None, ending, message)
     leases = OthersLeases(given, here)
     return merge_branch(GitHistory(Git(here.root), here.git_dir), wish, leases, partial(index_of, given))
