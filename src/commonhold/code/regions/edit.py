@@ -128,17 +128,18 @@ def splice(before: RegionMap, edits: Sequence[RegionEdit]) -> Spliced:
         candidate.place(piece)
         position = piece.end
     candidate.keep(before.source[position:])
-    spliced = _separated(before, Spliced(bytes(candidate.source), candidate.placed()), candidate.layout)
+    placed = tuple(candidate.spots[index] for index in sorted(candidate.spots))
+    spliced = Spliced(bytes(candidate.source), placed)
+    if separator := candidate.layout.separator:
+        spliced = _separated(before, spliced, separator)
     _refuse_other_encoding(before, style, spliced.source, edits)
     return spliced
 
 
-def _separated(before: RegionMap, made: Spliced, layout: Layout) -> Spliced:
-    """Add and remove commas as the changed entries need, in a language that has them."""
-    if not layout.separator:
-        return made
+def _separated(before: RegionMap, made: Spliced, separator: bytes) -> Spliced:
+    """Add and remove commas as the changed entries need."""
     seams = {edge for each in made.placed if _changes_entry(before, made, each) for edge in (each.start, each.end)}
-    source, spans = mended(made.source, seams, [(each.start, each.end) for each in made.placed], layout.separator)
+    source, spans = mended(made.source, seams, [(each.start, each.end) for each in made.placed], separator)
     placed = (Placed(each.edit, *span) for each, span in zip(made.placed, spans, strict=True))
     return Spliced(source, tuple(placed))
 
@@ -229,7 +230,7 @@ def _only_span_with_code(before: RegionMap, region: Region) -> Span:
 def _replacement(before: RegionMap, style: Style, edit: Replace, span: Span) -> bytes:
     """Return the bytes for a replaced span; the present ones if they already spell the text."""
     old = before.cut(span)
-    if style.reads(old, edit.text):
+    if style.text_of(old) == edit.text:  # several spellings may decode to one text
         return old
     _refuse_lone_returns(before, edit)
     bom = style.encoding.bom if span[0] == 0 else b""
@@ -382,7 +383,11 @@ def _run_end(source: bytes, pieces: Sequence[_Piece], index: int) -> tuple[int, 
 
 @dataclass(slots=True)
 class _Candidate:
-    """The new source as it grows. `owed` is the number of blank lines required before the next line of code."""
+    """The new source as it grows.
+
+    `owed` is the number of blank lines required before the next line of code, `spots` the places of the edits by their
+    index.
+    """
 
     style: Style
     layout: Layout
@@ -403,28 +408,17 @@ class _Candidate:
         self.source += data
 
     def place(self, piece: _Piece) -> None:
-        """Append the text of an edit."""
+        """Append the text of an edit; an insert begins a line, below the blank lines that it lacks."""
         if isinstance(piece.edit, Insert):
-            self._insert(piece)
+            wanted = self.layout.nested if piece.data[:1] in (b" ", b"\t") else self.layout.top
+            if bytes(self.source[: len(BOM) + 1]) not in (b"", BOM) and not self.source.endswith(b"\n"):
+                self._blank_lines(1)
+            self._blank_lines(self._lacking(max(wanted, self.owed)))
+            self.source += piece.data
+            self.owed = wanted
         else:
-            start = self._keep_placed(piece.data)
-            self.spots[piece.index] = Placed(piece.edit, start, len(self.source))
-
-    def placed(self) -> tuple[Placed, ...]:
-        """Return the places of the edits, in their given order."""
-        return tuple(self.spots[index] for index in sorted(self.spots))
-
-    def _keep_placed(self, data: bytes) -> int:
-        self.keep(data)
-        return len(self.source) - len(data)
-
-    def _insert(self, piece: _Piece) -> None:
-        wanted = self.layout.nested if piece.data[:1] in (b" ", b"\t") else self.layout.top
-        self._end_line()
-        self._blank_lines(self._lacking(max(wanted, self.owed)))
-        self.spots[piece.index] = Placed(piece.edit, len(self.source), len(self.source) + len(piece.data))
-        self.source += piece.data
-        self.owed = wanted
+            self.keep(piece.data)
+        self.spots[piece.index] = Placed(piece.edit, len(self.source) - len(piece.data), len(self.source))
 
     def _lacking(self, wanted: int) -> int:
         """Return how many blank lines an insert lacks; none at the file's start or below a line that opens a block."""
@@ -433,10 +427,6 @@ class _Candidate:
         if line in (b"", BOM) or self.layout.opens.search(line):
             return 0
         return wanted - (self.source.count(b"\n", end) - 1)
-
-    def _end_line(self) -> None:
-        if bytes(self.source[: len(BOM) + 1]) not in (b"", BOM) and not self.source.endswith(b"\n"):
-            self._blank_lines(1)
 
     def _blank_lines(self, count: int) -> None:
         self.source += (self.style.line_end or "\n").encode() * max(0, count)

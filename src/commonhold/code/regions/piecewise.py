@@ -77,14 +77,9 @@ def _between(source: bytes, spans: Sequence[Span]) -> list[bytes]:
     start = 0
     for left, right in spans:
         texts.append(source[start:left].rstrip(_SPACE))
-        start = right + _blank(source, right)
+        blank = _BLANK_LINES.match(source, right)
+        start = blank.end() if blank else right
     return [*texts, source[start:]]
-
-
-def _blank(source: bytes, position: int) -> int:
-    """Return the length of the blank lines at a position, in bytes."""
-    found = _BLANK_LINES.match(source, position)
-    return found.end() - position if found else 0
 
 
 def _compiles_around_functions(before: RegionMap, after: RegionMap, reduce: Reduce) -> bool:

@@ -1,6 +1,6 @@
 """Find the regions that differ between two versions of a whole file."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from operator import itemgetter
 
 from commonhold.code.regions.region import Region, RegionMap
@@ -19,7 +19,20 @@ def rewritten(before: RegionMap, after: RegionMap) -> list[Pair]:
     """
     if before.file in before.leaves() or after.file in after.leaves():
         return [(before.file, after.file)]
-    pairs = [*_bodies(before, after), *_headers(before, after)]
+    pairs: list[Pair] = []
+    for old in _bodies_of(before):
+        new = after.by_key.get(old.key)
+        if new is None or not new.is_body:
+            pairs.append((old, None))
+        elif not is_same_body(before, old, after, new):
+            pairs.append((old, new))
+    for new in _bodies_of(after):
+        there = before.by_key.get(new.key)
+        if there is None or not there.is_body:
+            pairs.append((None, new))
+    old_lines, new_lines = _lines(before), _lines(after)
+    headers = [key for key in {**old_lines, **new_lines} if old_lines.get(key) != new_lines.get(key)]
+    pairs += [(before.by_key.get(key), after.by_key.get(key)) for key in headers]
     changed = {region.key for pair in pairs for region in pair if region}
     is_moved = _standing(before, changed) != _standing(after, changed)
     return [(before.file, after.file)] if is_moved else pairs
@@ -29,26 +42,6 @@ def only_grew(before: RegionMap, after: RegionMap, header: Key) -> bool:
     """Whether a header kept all its lines in order and gained more, so that nothing is missing from it."""
     old, new = header_lines(before).get(header), iter(header_lines(after).get(header, ()))
     return old is not None and all(line in new for line in old)
-
-
-def _bodies(before: RegionMap, after: RegionMap) -> Iterator[Pair]:
-    for old in _bodies_of(before):
-        new = after.by_key.get(old.key)
-        if new is None or not new.is_body:
-            yield old, None
-        elif not is_same_body(before, old, after, new):
-            yield old, new
-    for new in _bodies_of(after):
-        there = before.by_key.get(new.key)
-        if there is None or not there.is_body:
-            yield None, new
-
-
-def _headers(before: RegionMap, after: RegionMap) -> Iterator[Pair]:
-    old, new = _lines(before), _lines(after)
-    for key in {**old, **new}:
-        if old.get(key) != new.get(key):
-            yield before.by_key.get(key), after.by_key.get(key)
 
 
 def _lines(source: RegionMap) -> dict[Key, list[bytes]]:

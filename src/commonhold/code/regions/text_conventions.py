@@ -24,17 +24,16 @@ class Style:
     def of(cls, map: RegionMap) -> "Style":  # noqa: A002 - the word of the domain
         """Return the style of a file as it is."""
         encoding = encoding_of(map.source, language_for(map.path, map.source))
-        return cls(map.path, encoding, _sole_line_end(map.source))
+        line_ends, crlf = map.source.count(b"\n"), map.source.count(b"\r\n")
+        is_mixed = 0 < crlf < line_ends
+        line_end = None if is_mixed or not line_ends else "\r\n" if crlf else "\n"
+        return cls(map.path, encoding, line_end)
 
     def declared_by(self, text: str) -> "Style":
         """Return the style for a whole new file: in the encoding that it declares, unless a byte order mark decides."""
         head = self.encoding.bom + text.removeprefix(MARK).encode(errors="replace")
         encoding = replace(self.encoding, codec=encoding_of(head, language_for(self.path, head)).codec)
         return replace(self, encoding=encoding)
-
-    def reads(self, data: bytes, text: str) -> bool:
-        """Whether `data` already spells `text`; several spellings may decode to one text."""
-        return self.text_of(data) == text
 
     def text_of(self, data: bytes) -> str | None:
         """Return the decoded `data`; None if it is not in the encoding."""
@@ -59,14 +58,6 @@ class Style:
         """Return the text with the file's line ends, without a byte order mark."""
         text = text.removeprefix(MARK)
         return text if self.line_end is None else text.replace("\r\n", "\n").replace("\n", self.line_end)
-
-
-def _sole_line_end(source: bytes) -> str | None:
-    """Return the line end that a file uses throughout; None if it has none, or mixes them."""
-    line_ends, crlf = source.count(b"\n"), source.count(b"\r\n")
-    if not line_ends or 0 < crlf < line_ends:
-        return None
-    return "\r\n" if crlf else "\n"
 
 
 def header_text(text: str, old: str | None, *, has_line_end: bool) -> str:

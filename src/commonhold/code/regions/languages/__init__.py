@@ -40,7 +40,8 @@ _MOST_LOOKED_AT: Final = 200_000
 
 def language_for(path: str, source: bytes) -> Language | None:
     """Return the language of a file by its name, else by its `#!` line; None for text of no language, or binary."""
-    found = _by_name(path) or _by_shebang(source)
+    name = basename(path)
+    found = _BY_FILENAME.get(name) or _BY_EXTENSION.get(splitext(name)[1].lower()) or _by_shebang(source)
     if found is C and path.lower().endswith(".h") and _CPP_IN_HEADER.search(source, 0, _MOST_LOOKED_AT):
         return CPP
     return None if found is not None and found.beyond and found.beyond(source) else found
@@ -51,18 +52,10 @@ def language_named(name: str) -> Language:
     return _BY_NAME.get(name, TEXT)
 
 
-def _by_name(path: str) -> Language | None:
-    name = basename(path)
-    return _BY_FILENAME.get(name) or _BY_EXTENSION.get(splitext(name)[1].lower())
-
-
 def _by_shebang(source: bytes) -> Language | None:
     if not source.startswith(b"#!"):
         return None
     words = source[2:].partition(b"\n")[0].split()
-    program = next((word for word in words if _names_program(word)), b"").rpartition(b"/")[2]
+    programs = (word for word in words if not (word.endswith(b"/env") or word.startswith(b"-") or b"=" in word))
+    program = next(programs, b"").rpartition(b"/")[2]
     return next((each for each in LANGUAGES if each.interpreters and each.interpreters.fullmatch(program)), None)
-
-
-def _names_program(word: bytes) -> bool:
-    return not (word.endswith(b"/env") or word.startswith(b"-") or b"=" in word)
