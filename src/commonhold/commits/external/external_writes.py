@@ -20,7 +20,7 @@ from commonhold.commits.record import committed, event_of, shown
 from commonhold.commits.use_cases import UseCases
 from commonhold.commits.whole_files import made_to_hold
 from commonhold.kernel.answers import CommitAnswer, Next, RecordAnswer, Repair
-from commonhold.kernel.changeset import Changeset, Edit
+from commonhold.kernel.changeset import Changeset
 from commonhold.kernel.commands import Acquire, Break
 from commonhold.kernel.errors import Code, CommonholdError, InputError
 from commonhold.kernel.events import Committed, FileChange, Recorded
@@ -112,7 +112,11 @@ class ExternalWrites:
         with self._place.store.read() as reader:
             others = [each for each in reader.proposals(self._place.files.root) if each.holder != made.holder]
             steps = {path: self._steps(reader, path, others) for path in made.before}
-        left = {path: was for path, was in made.before.items() if not self._is_one_of(steps[path], path, was)}
+        left = {
+            path: was
+            for path, was in made.before.items()
+            if not any(before == was and self.holds(path, after) for before, after in steps[path])
+        }
         return replace(made, before=left)
 
     def _steps(self, reader: Reader, path: str, proposals: Iterable[Proposal]) -> set[Step]:
@@ -120,9 +124,6 @@ class ExternalWrites:
         commits = [commit for _, commit in reader.commits_on(path, 1) if commit.worktree == self._place.files.root]
         made = {(each.before, each.after) for commit in commits for each in commit.files if each.path == path}
         return made | {(each.before, each.after) for each in proposals if each.path == path}
-
-    def _is_one_of(self, steps: Iterable[Step], path: str, was: str | None) -> bool:
-        return any(before == was and self.holds(path, after) for before, after in steps)
 
     def holds(self, path: str, content_hash: str | None) -> bool:
         """Whether a file has that content now; None: it is absent."""
@@ -145,43 +146,35 @@ class ExternalWrites:
     def look(self, made: Made) -> Seen:
         """Return the present state of the files, and the change as a plan: slow, so call it outside of the gate."""
         states, now, unknown = self._differences(made.before)
-        changeset = Changeset(_edits(states, now), intent=made.intent, merge=False)
-        return Seen(made, changeset, now, self._planned(changeset, states) if now else None, unknown)
-
-    def _planned(self, changeset: Changeset, states: Mapping[str, FileState | None]) -> tuple[Plan, Rejected | None]:
+        contents = {path: there.content if there else None for path, there in now.items()}
+        edits = tuple(made_to_hold(path, _hash_of(was), contents[path]) for path, was in states.items())
+        changeset = Changeset(edits, intent=made.intent, merge=False)
+        if not now:
+            return Seen(made, changeset, now, None, unknown)
         plan, flawed = self._planner_of(HistoricalFiles(self._place.files, states)).done(changeset)
-        return self._obligations.weighed(plan), flawed
+        return Seen(made, changeset, now, (self._obligations.weighed(plan), flawed), unknown)
 
     def record(self, seen: Seen) -> RecordAnswer:
         """Record the changes that were seen; if the files have changed again, their present state."""
         if not seen.now:
             return RecordAnswer("nothing", unknown=seen.unknown)
         with self._place.together(), self._place.store.write() as writer:
-            current = seen if self._is_current(seen) else self.look(seen.made)
-            return self._recorded(writer, current)
-
-    def _recorded(self, writer: Writer, seen: Seen) -> RecordAnswer:
-        if seen.planned is None:
-            return RecordAnswer("nothing", unknown=seen.unknown)
-        plan, flawed = seen.planned
-        request = CommitRequest(seen.made.holder, seen.changeset, self._place.files.root)
-        verdict = _too_late(seen.made.late) if seen.made.late else self._verdict(writer, request, plan, flawed)
-        answer = self._record(writer, request, plan, verdict)
-        notices = (*answer.notices, *self._told(writer, request.holder, plan))
-        self._examine_later(seen, plan)
-        taken = RecordAnswer("recorded", answer.regions, notices, sequence=answer.sequence, unknown=seen.unknown)
-        if isinstance(verdict, Admitted):
-            return taken
-        review = self.await_review(request, plan, verdict)
-        return replace(taken, outcome="unadmitted", code=verdict.code, why=verdict.why, review=review)
-
-    def _examine_later(self, seen: Seen, plan: Plan) -> None:
-        made = seen.made
-        if plan.crossed.is_put_off and self._deferred_changes is not None and made.holder != OUTSIDE:
-            self._deferred_changes.add(Unexamined(self._place.files.root, made.holder, made.before, made.intent))
-
-    def _is_current(self, seen: Seen) -> bool:
-        return all(self.holds(path, _hash_of(state)) for path, state in seen.now.items())
+            if not all(self.holds(path, _hash_of(state)) for path, state in seen.now.items()):
+                seen = self.look(seen.made)
+            if seen.planned is None:
+                return RecordAnswer("nothing", unknown=seen.unknown)
+            made, (plan, flawed) = seen.made, seen.planned
+            request = CommitRequest(made.holder, seen.changeset, self._place.files.root)
+            verdict = self._verdict(writer, request, made.late, plan, flawed)
+            answer = self._record(writer, request, plan, verdict)
+            notices = (*answer.notices, *self._told(writer, request.holder, plan))
+            if plan.crossed.is_put_off and self._deferred_changes is not None and made.holder != OUTSIDE:
+                self._deferred_changes.add(Unexamined(self._place.files.root, made.holder, made.before, made.intent))
+            taken = RecordAnswer("recorded", answer.regions, notices, sequence=answer.sequence, unknown=seen.unknown)
+            if isinstance(verdict, Admitted):
+                return taken
+            review = self.await_review(request, plan, verdict)
+            return replace(taken, outcome="unadmitted", code=verdict.code, why=verdict.why, review=review)
 
     def late(self, proposal: Proposal) -> Made:
         """Return the change of a tool that lost its write slot: perhaps over commits of others since then.
@@ -277,8 +270,11 @@ class ExternalWrites:
             return reader.content(content_hash)
 
     def _verdict(
-        self, writer: Writer, request: CommitRequest, plan: Plan, flawed: Rejected | None
+        self, writer: Writer, request: CommitRequest, late: str, plan: Plan, flawed: Rejected | None
     ) -> Admitted | Refused:
+        if late:
+            step = Next("review", {}, "compare the previous and the current content")
+            return Refused(Refusal.LEASE_LOST, late, Repair(), step)
         if request.holder == OUTSIDE:
             return Admitted(plan, (), ())
         return self._admission.verdict(writer, request, flawed or plan)
@@ -353,11 +349,6 @@ class ExternalWrites:
         return lease_id
 
 
-def _edits(states: Mapping[str, FileState | None], now: Mapping[str, FileState | None]) -> tuple[Edit, ...]:
-    files = ((path, _hash_of(was), now[path]) for path, was in states.items())
-    return tuple(made_to_hold(path, base, there.content if there else None) for path, base, there in files)
-
-
 def _is_said(news: StaleRead, recorded: Recorded, held: Iterable[Conflict]) -> bool:
     """Whether this commit's change to the body of a held region is the session's only news of that region."""
     is_no_more = all(each.sequence == recorded.sequence and not each.what for each in news.untold)
@@ -371,9 +362,3 @@ def _hash_of(there: FileState | None) -> str | None:
 def _is_transient(fault: CommonholdError) -> bool:
     """Whether a later read may succeed: it is no folder or link, not too large, and permission is not denied."""
     return not isinstance(fault, InputError) and fault.code is not Code.PERMISSION_DENIED
-
-
-def _too_late(why: str) -> Refused:
-    return Refused(
-        Refusal.LEASE_LOST, why, Repair(), Next("review", {}, "compare the previous and the current content")
-    )

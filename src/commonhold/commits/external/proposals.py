@@ -76,43 +76,34 @@ class Proposals:
         admission requires are leased to the session if they are free, and become its debts.
         """
         wanted = Wanted(holder, changeset, call, tuple(blind))
-        request = CommitRequest(wanted.holder, wanted.changeset, self._place.files.root)
-        self._settled(wanted.holder, self._left_over(wanted))
+        request = CommitRequest(holder, changeset, self._place.files.root)
+        # Earlier proposals of the session for the same files are over, though no report said so.
+        paths = {self._planner.locate(edit.key).file_path for edit in changeset.edits}
+        self._settled(holder, [each for each in self._of(holder) if each.path in paths])
         since = self._read_set.newest()
-        planned = self._planner.plan(wanted.changeset)
+        planned = self._planner.plan(changeset)
         unknown = self._strangers(wanted, planned) if isinstance(planned, Plan) else None
-        with self._place.together():
-            return self._proposed(wanted, request, planned, unknown, since)
-
-    def _proposed(
-        self, wanted: Wanted, request: CommitRequest, planned: Plan | Rejected, unknown: Rejected | None, since: int
-    ) -> CommitAnswer:
         granted: list[Lease] = []
-        # Holders come before unknown content: reading it would be in vain as long as it is held.
-        denied = self._leased(request, planned, granted)
-        planned = unknown or planned
-        with self._place.store.write() as writer:
-            before = self._slots_of(writer, wanted.holder)
-            verdict = denied or self._verdict(writer, request, planned, granted)
-            if isinstance(verdict, Admitted):
-                self._keep(writer, wanted, verdict.plan)
-                answer = replace(committed(verdict, None), is_dry_run=True)
-                over = before and before - self._slots_of(writer, wanted.holder)
-            else:
-                answer = refuse(writer, request, verdict, self._place.clock.now())
-                self._shown(writer, answer, since)
-                over = {lease.id for lease in granted}
-        self._let_go_of(wanted.holder, over)
+        with self._place.together():
+            # Holders come before unknown content: reading it would be in vain as long as it is held.
+            denied = self._leased(request, planned, granted)
+            with self._place.store.write() as writer:
+                before = self._slots_of(writer, holder)
+                verdict = denied or self._verdict(writer, request, unknown or planned, granted)
+                if isinstance(verdict, Admitted):
+                    self._keep(writer, wanted, verdict.plan)
+                    answer = replace(committed(verdict, None), is_dry_run=True)
+                    over = before and before - self._slots_of(writer, holder)
+                else:
+                    answer = refuse(writer, request, verdict, self._place.clock.now())
+                    self._shown(writer, answer, since)
+                    over = {lease.id for lease in granted}
+            self._release(holder, over)
         return answer
 
     def _slots_of(self, reader: Reader, holder: str) -> set[str]:
         """Return the write slots of a session's proposals: a call that is made twice keeps only the second slot."""
         return {each.slot for each in reader.proposals(self._place.files.root) if each.holder == holder}
-
-    def _left_over(self, wanted: Wanted) -> list[Proposal]:
-        """Return the session's earlier proposals for the same files: they are over, though no report said so."""
-        paths = {self._planner.locate(edit.key).file_path for edit in wanted.changeset.edits}
-        return [each for each in self._of(wanted.holder) if each.path in paths]
 
     def _strangers(self, wanted: Wanted, plan: Plan) -> Rejected | None:
         """Return a rejection if the session would overwrite content that it does not know."""
@@ -180,11 +171,15 @@ class Proposals:
         wall = self._place.clock.now().wall
         writer.keep(plan.contents.items(), wall)
         slot = next((ref.id for ref in wanted.changeset.leases), "")
-        writer.attend(self._at_work(writer, wanted.holder, wall))
+        # The proposals of a session are kept for as long as it is present.
+        root = self._place.files.root
+        known = next((each for each in writer.presences(root) if each.holder == wanted.holder), None)
+        known = known or Presence(wanted.holder, root, "", "", wall, wall)
+        writer.attend(replace(known, seen_at=wall, is_at_rest=False))
         writer.propose(
             Proposal(
                 wanted.holder,
-                self._place.files.root,
+                root,
                 wanted.call,
                 write.path,
                 write.before,
@@ -196,19 +191,13 @@ class Proposals:
             for write in plan.writes
         )
 
-    def _at_work(self, reader: Reader, holder: str, wall: float) -> Presence:
-        """Return the session's presence: its proposals are kept for as long as it is present."""
-        root = self._place.files.root
-        known = next((each for each in reader.presences(root) if each.holder == holder), None)
-        return replace(known or Presence(holder, root, "", "", wall, wall), seen_at=wall, is_at_rest=False)
-
     def finish(self, holder: str, call: str, paths: Collection[str] = ()) -> RecordAnswer | None:
         """Record the results of a call's proposals (of those for `paths`, if calls have no names).
 
         Return None if it has none: there never were any, or they are settled already.
         """
         named = {self._place.files.path_of(path) for path in paths}
-        meant = [each for each in self._of(holder) if _is_meant(each, call, named)]
+        meant = [each for each in self._of(holder) if (each.call == call if call else each.path in named)]
         if not meant:
             return None
         answer = self._settled(holder, meant)
@@ -218,7 +207,7 @@ class Proposals:
     def end_turn(self, holder: str) -> RecordAnswer:
         """End the session's turn: record the results of all its proposals, and release the leases taken for them."""
         answer = self.finish_all(holder)
-        self._let_go(holder, [lease for lease in self._leases.live(holder=holder) if lease.acquisition_id in OURS])
+        self._release(holder, [each.id for each in self._leases.live(holder=holder) if each.acquisition_id in OURS])
         return answer
 
     def finish_all(self, holder: str) -> RecordAnswer:
@@ -284,9 +273,9 @@ class Proposals:
         with self._place.together():
             answer = self._recorded(proposals, seen)
             if answer is not None:
-                self._let_go_of(holder, {each.slot for each in proposals} & live)
-                for_edit = [each for each in self._leases.live(holder=holder) if each.acquisition_id == HELD_FOR_EDIT]
-                self._let_go(holder, for_edit)
+                self._release(holder, {each.slot for each in proposals} & live)
+                left = self._leases.live(holder=holder)
+                self._release(holder, (each.id for each in left if each.acquisition_id == HELD_FOR_EDIT))
                 return answer
         return self._settled(holder, [each for each in self._of(holder) if each in proposals])
 
@@ -303,16 +292,9 @@ class Proposals:
             self.withdraw(proposals)
             return answer
 
-    def _let_go(self, holder: str, leases: Iterable[Lease]) -> None:
-        self._let_go_of(holder, (lease.id for lease in leases))
-
-    def _let_go_of(self, holder: str, lease_ids: Iterable[str]) -> None:
+    def _release(self, holder: str, lease_ids: Iterable[str]) -> None:
         for lease_id in lease_ids:
             self._leases.release(holder, lease_id)
-
-
-def _is_meant(proposal: Proposal, call: str, paths: Collection[str]) -> bool:
-    return proposal.call == call if call else proposal.path in paths
 
 
 def _few(keys: Collection[Key]) -> list[Key]:
