@@ -1,6 +1,6 @@
 """The changes that a commit makes to the contracts of definitions."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 
 from commonhold.code.analysis.repository.changes import contract_changes
 from commonhold.code.analysis.repository.recent_summaries import recent_summary
@@ -17,20 +17,19 @@ def contracts_changed(drafts: Sequence[Draft], crossed: CrossFileEffects) -> tup
     Definitions of a renamed or deleted file count as gone from the place where they were read. `crossed` has the
     summaries, if these drafts were examined against other files.
     """
-    return tuple(change for draft in drafts if draft.looked for change in _changed(draft, drafts, crossed))
-
-
-def _changed(draft: Draft, drafts: Iterable[Draft], crossed: CrossFileEffects) -> Iterator[ContractChange]:
-    source = next((each.source for each in drafts if each.target == draft.path and each.source is not None), None)
-    if source == draft.before_map.source:
-        return
-    if crossed.library is not None:
-        before, after = crossed.before.get(draft.path), crossed.files.get(draft.path)
-    else:
-        before = recent_summary(draft.path, draft.before_map.source)
-        after = recent_summary(draft.path, source) if source is not None else None
-    for change in contract_changes(before, after):
-        yield ContractChange(f"{draft.before_map.file.key}#{change.qualname}", change.what)
+    found: list[ContractChange] = []
+    for draft in drafts:
+        source = next((each.source for each in drafts if each.target == draft.path and each.source is not None), None)
+        if draft.looked is None or source == draft.before_map.source:
+            continue
+        if crossed.library is not None:
+            before, after = crossed.before.get(draft.path), crossed.files.get(draft.path)
+        else:
+            before = recent_summary(draft.path, draft.before_map.source)
+            after = recent_summary(draft.path, source) if source is not None else None
+        file = draft.before_map.file.key
+        found += [ContractChange(f"{file}#{each.qualname}", each.what) for each in contract_changes(before, after)]
+    return tuple(found)
 
 
 def texts_of(changes: Iterable[ContractChange], drafts: Sequence[Draft]) -> dict[str, bytes]:

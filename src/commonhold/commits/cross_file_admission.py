@@ -81,7 +81,11 @@ class CrossFileAdmission:
         changes and no new name is used. Results of the type checker and the tests from an `earlier` examination are
         kept if the drafts write the same regions in the same way and the links are the same.
         """
-        versions = [self._version(draft) for draft in drafts]
+        versions: list[_Version] = []
+        for draft in drafts:
+            before = self._index.summary(draft.path, draft.before_map.source) if draft.looked else None
+            after = None if draft.source is None else self._index.summary(draft.target, draft.source)
+            versions.append(_Version(draft, before, after))
         if not any(map(_matters, versions)):
             yield CrossFileEffects
             return
@@ -93,17 +97,11 @@ class CrossFileAdmission:
         if earlier and earlier.has_asked and (earlier.drafted, earlier.links) == (work.drafted, work.links):
             yield lambda: replace(earlier, library=library, before=work.before, files=work.files, origin=None)
             return
-        with self._asked(work) as report:
-            yield lambda: self._effects(work, report)
-
-    @contextmanager
-    def _asked(self, work: "_Work") -> Iterator[Callable[[], TypeReport]]:
-        """Let the type checker compare the drafts, if any contract changes, while the block does other work."""
         if self._types is None or not self._asks_types(work):
-            yield TypeReport
+            yield lambda: self._effects(work, TypeReport)
             return
         with meanwhile(partial(self._types.compare, work.contents, work.users, work.confined)) as report:
-            yield report
+            yield lambda: self._effects(work, report)
 
     def _effects(self, work: "_Work", report: Callable[[], TypeReport]) -> CrossFileEffects:
         links = work.links  # made while the type checker answers
@@ -142,11 +140,6 @@ class CrossFileAdmission:
             return True
         before = Overlay(library, crossed.before)
         return examine(before, Overlay(library, crossed.files), crossed.files) == crossed.links
-
-    def _version(self, draft: Draft) -> "_Version":
-        before = self._index.summary(draft.path, draft.before_map.source) if draft.looked else None
-        after = None if draft.source is None else self._index.summary(draft.target, draft.source)
-        return _Version(draft, before, after)
 
     def _complaints(self, work: "_Work", report: TypeReport) -> tuple[tuple[Diagnostic, ...], tuple[str, ...]]:
         """Return new type errors in places that the drafts do not write, and notices, such as why no checker ran."""

@@ -17,7 +17,6 @@ from commonhold.commits.resolved_edits import KeyedEdit, base_of, changeset_inva
 from commonhold.commits.three_way_commit import Joint, Late
 from commonhold.kernel.answers import Unmerged
 from commonhold.kernel.changeset import Op
-from commonhold.kernel.errors import InputError
 from commonhold.kernel.keys import Key
 from commonhold.kernel.refusals import Refusal
 from commonhold.reads.reading import ParsedFile, no_file
@@ -98,20 +97,16 @@ def _stale(keyed: KeyedEdit, looked: ParsedFile | None, is_kept: Callable[[str],
         return None if region is None or looked is None else Stale(edit.key, key, None, looked.map, region)
     base = base_of(keyed)
     if region is None or looked is None:
-        if base is None or not is_kept(base):
-            raise _absent(looked, key)
-        return Stale(edit.key, key, base, None, None)
+        if base is not None and is_kept(base):
+            return Stale(edit.key, key, base, None, None)
+        if looked is not None:
+            find(looked.map, key.names)  # raises the error, which suggests similar names
+        raise no_file(key.file_path)
     if base is None or region.hash.startswith(base):
         return None
     if region.key.is_header and spans_meant(spans_with(base, looked.map, region), edit.span):
         return None
     return Stale(edit.key, key, base, looked.map, region, edit.span)
-
-
-def _absent(looked: ParsedFile | None, key: Key) -> InputError:
-    if looked is not None:
-        find(looked.map, key.names)
-    return no_file(key.file_path)
 
 
 def _without_done(keyed: KeyedEdit, looked: ParsedFile | None) -> KeyedEdit:
@@ -175,7 +170,10 @@ def _check_combination(path: str, edits: Sequence[KeyedEdit]) -> None:
 
 def _touched(before: RegionMap, content: Content, edits: Sequence[KeyedEdit]) -> Iterator[Touched]:
     if content.source is not None and any(edit.edit.op is Op.REWRITE for edit in edits):
-        yield from _rewritten(before, content.map)
+        for old, new in rewritten(before, content.map):
+            is_header = old is not None and new is not None and old.key.is_header
+            grew = old is not None and is_header and only_grew(before, content.map, old.key)
+            yield Touched(old, new, only_grew=grew)
         return
     is_new = any(edit.edit.op is Op.CREATE_FILE for edit in edits)
     changes_content = content.source != before.source or any(edit.is_whole for edit in edits)
@@ -191,12 +189,6 @@ def _touched(before: RegionMap, content: Content, edits: Sequence[KeyedEdit]) ->
                 yield Touched(None if is_new else region, placed_region(content.map, placed))
     for old, new in neighbours(before, content.map, content.placed):
         yield Touched(old, new)
-
-
-def _rewritten(before: RegionMap, after: RegionMap) -> Iterator[Touched]:
-    for old, new in rewritten(before, after):
-        grew = old is not None and new is not None and old.key.is_header and only_grew(before, after, old.key)
-        yield Touched(old, new, only_grew=grew)
 
 
 def admission_of(each: Draft) -> Admission | None:

@@ -29,7 +29,7 @@ from commonhold.kernel.files import Files, Stamp, Write
 from commonhold.kernel.keys import FILE, Key
 from commonhold.kernel.refusals import Refusal
 from commonhold.reads.content_history import ContentHistory
-from commonhold.reads.reading import FileCache, ParsedFile, RegionReader, contents_of
+from commonhold.reads.reading import FileCache, RegionReader, contents_of
 from commonhold.reads.stale_base import Stale
 
 MAX_EDITS: Final = 1000
@@ -96,8 +96,12 @@ class Planner:
     def _by_path(self, changeset: Changeset) -> dict[str, list[KeyedEdit]]:
         by_path: dict[str, list[KeyedEdit]] = {}
         for edit in changeset.edits:
-            keyed = self._keyed(edit)
-            by_path.setdefault(keyed.key.file_path, []).append(keyed)
+            _check_edit(edit)
+            key = self._code_key(edit.key)
+            after = self._code_key(edit.after) if edit.after is not None else None
+            to = self._code_key(edit.to) if edit.to is not None else None
+            _check_keys(edit, key, after, to)
+            by_path.setdefault(key.file_path, []).append(KeyedEdit(edit, key, after, to))
         return by_path
 
     def is_current(self, planned: Plan | Rejected) -> bool:
@@ -124,14 +128,6 @@ class Planner:
     def locate(self, text: str) -> Key:
         """Return the canonical key of any form of key."""
         return self._reading.locate(text)
-
-    def _keyed(self, edit: Edit) -> KeyedEdit:
-        _check_edit(edit)
-        key = self._code_key(edit.key)
-        after = self._code_key(edit.after) if edit.after is not None else None
-        to = self._code_key(edit.to) if edit.to is not None else None
-        _check_keys(edit, key, after, to)
-        return KeyedEdit(edit, key, after, to)
 
     def _code_key(self, text: str) -> Key:
         key = self._reading.locate(text)
@@ -174,8 +170,8 @@ class Planner:
             writes=writes,
             contents=contents,
             writes_to=tuple(dict.fromkeys(key for each in drafts for key in _writes_to(each))),
-            regions=_there(region for each in drafts for region in _answered(each)),
-            changes=_net(change for each in drafts for change in _changes(each)),
+            regions=_answered(drafts),
+            changes=_net_changes(drafts),
             admissions=tuple(each for each in (*alone, crossed.admission) if each),
             crossed=crossed,
             notices=tuple(note for joint in joints for note in joint.notes) + (() if writes else (_NOTHING,)),
@@ -197,7 +193,23 @@ class Planner:
         _check_folders(path for path, new in final.items() if new)
         for path, new in final.items():
             old = looked.get(path)
-            write = self._write(path, old, new)
+            write = Write(
+                path=path,
+                before=old.map.file.hash if old else None,
+                after=None,
+                mode_before=old.state.mode if old else None,
+                mode_after=None,
+            )
+            if new and new.source is not None:
+                self._files.check_size(path, new.source)
+                mode = new.looked.state.mode if new.looked else self._files.new_file_mode
+                write = replace(
+                    write,
+                    after=new.after_map.file.hash,
+                    mode_after=mode if new.mode is None else new.mode,
+                    source=new.path if new.looked else None,
+                    made=self._files.missing_folders(path),
+                )
             if (write.before, write.mode_before) == (write.after, write.mode_after):
                 continue
             if old and write.before:
@@ -205,26 +217,6 @@ class Planner:
             if new and new.source is not None and write.after:
                 contents[write.after] = new.source
             yield write
-
-    def _write(self, path: str, old: ParsedFile | None, new: Draft | None) -> Write:
-        write = Write(
-            path=path,
-            before=old.map.file.hash if old else None,
-            after=None,
-            mode_before=old.state.mode if old else None,
-            mode_after=None,
-        )
-        if new is None or new.source is None:
-            return write
-        self._files.check_size(path, new.source)
-        mode = new.looked.state.mode if new.looked else self._files.new_file_mode
-        return replace(
-            write,
-            after=new.after_map.file.hash,
-            mode_after=mode if new.mode is None else new.mode,
-            source=new.path if new.looked else None,
-            made=self._files.missing_folders(path),
-        )
 
 
 PlannerOf = Callable[[Files], Planner]
@@ -287,46 +279,37 @@ def _writes_to(draft: Draft) -> Iterator[Key]:
                 yield from (region.key for region in regions)
 
 
-def _answered(draft: Draft) -> Iterator[RegionHash]:
-    if not draft.touched:
-        yield RegionHash(str(draft.after_map.file.key.at(draft.target)), draft.after_map.file.hash)
-    for touched in draft.touched:
-        if touched.after is not None:
-            yield RegionHash(str(touched.after.key.at(draft.target)), touched.after.hash)
-        elif touched.before is not None:
-            yield RegionHash(str(touched.before.key), None)
+def _answered(drafts: Iterable[Draft]) -> tuple[RegionHash, ...]:
+    """Return the hash of each written region, None if it is gone; a name that one file lost and another took exists."""
+    hashes: dict[str, str | None] = {}
+    for each in drafts:
+        if not each.touched:
+            hashes[str(each.after_map.file.key.at(each.target))] = each.after_map.file.hash
+        for touched in each.touched:
+            if touched.after is not None:
+                hashes[str(touched.after.key.at(each.target))] = touched.after.hash
+            elif touched.before is not None:
+                hashes.setdefault(str(touched.before.key), None)
+    return tuple(RegionHash(key, content_hash) for key, content_hash in hashes.items())
 
 
-def _there(regions: Iterable[RegionHash]) -> tuple[RegionHash, ...]:
-    """Return one entry for each key: a name that one file lost and another took exists."""
-    answered: dict[str, RegionHash] = {}
-    for each in regions:
-        if each.hash is not None or each.key not in answered:
-            answered[each.key] = each
-    return tuple(answered.values())
-
-
-def _net(changes: Iterable[RegionChange]) -> tuple[RegionChange, ...]:
+def _net_changes(drafts: Iterable[Draft]) -> tuple[RegionChange, ...]:
     """Return one change for each key: one file losing a name and another taking it are one change."""
     net: dict[str, RegionChange] = {}
-    for each in changes:
-        other = net.get(each.key, each)
-        net[each.key] = RegionChange(each.key, each.before or other.before, each.after or other.after)
+    for each in drafts:
+        old = each.before_map.regions if each.looked else ()
+        new = each.after_map.regions if each.source is not None else ()
+        kept = set[int]()
+        if each.target == each.path:  # regions around an edit share their key objects
+            known = {id(one.key): one.hash for one in old}
+            kept = {id(one.key) for one in new if known.get(id(one.key)) == one.hash}
+        before = {str(one.key): one.hash for one in old if id(one.key) not in kept}
+        after = {str(one.key.at(each.target)): one.hash for one in new if id(one.key) not in kept}
+        for key in {**before, **after}:
+            if before.get(key) != after.get(key):
+                other = net.get(key) or RegionChange(key, None, None)
+                net[key] = RegionChange(key, before.get(key) or other.before, after.get(key) or other.after)
     return tuple(each for each in net.values() if each.before != each.after)
-
-
-def _changes(draft: Draft) -> Iterator[RegionChange]:
-    old = draft.before_map.regions if draft.looked else ()
-    new = draft.after_map.regions if draft.source is not None else ()
-    kept = set[int]()
-    if draft.target == draft.path:  # regions around an edit share their key objects
-        known = {id(each.key): each.hash for each in old}
-        kept = {id(each.key) for each in new if known.get(id(each.key)) == each.hash}
-    before = {str(each.key): each.hash for each in old if id(each.key) not in kept}
-    after = {str(each.key.at(draft.target)): each.hash for each in new if id(each.key) not in kept}
-    for key in {**before, **after}:
-        if before.get(key) != after.get(key):
-            yield RegionChange(key, before.get(key), after.get(key))
 
 
 def _region_contents(draft: Draft) -> dict[str, bytes]:

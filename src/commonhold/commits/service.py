@@ -188,7 +188,7 @@ class Commits:
                 if not (isinstance(decided, _Behind) and decided.flights):
                     return decided
                 self._in_flight.wait_for(decided.flights)
-                if not _is_plain(planned):  # its answer names the commits before it
+                if isinstance(planned, Rejected) or planned.merged:  # its answer names the commits before it
                     return _Behind()
 
     def _decide_in_turn(
@@ -244,7 +244,7 @@ class Commits:
                         decided = self._decide_beside_processes(request, planned, guards)
                     if decided is not None:
                         return self._carry_out(request, decided) if isinstance(decided, _Decided) else decided
-                if _took_long(planned):
+                if isinstance(planned, Plan) and planned.crossed.has_asked:  # a type checker or tests, which take long
                     return None
                 planned = self._plans.plan(request)
         return None
@@ -315,7 +315,9 @@ class Commits:
             self._files.flush(journal)
             return self._record(request, decided)
         except BaseException:  # after any exception, Ctrl-C too
-            if self._is_pending(decided.flight):
+            with self._store.read() as reader:
+                is_pending = any(each.id == decided.flight.id for each in reader.journals())
+            if is_pending:
                 undo(self._store, self._files, self._clock, journal)
             self._count(decided.flight)  # commits that read the files meanwhile have seen content that was taken back
             raise
@@ -325,10 +327,6 @@ class Commits:
         if flight.is_linked:
             self._turns.add_linked(flight.root)
 
-    def _is_pending(self, flight: Flight) -> bool:
-        with self._store.read() as reader:
-            return any(each.id == flight.id for each in reader.journals())
-
     def _record(self, request: CommitRequest, decided: _Decided) -> CommitAnswer:
         admitted, flight = decided.admitted, decided.flight
         with self._store.write() as writer:
@@ -337,7 +335,11 @@ class Commits:
             recorded = Recorded(writer.next_sequence, now.wall, event)
             answer = committed(admitted, recorded.sequence)
             writer.record([event], now.wall)
-            self._read_set.committed(writer, recorded, {**self._relied_on(request), **shown(answer)})
+            # The author knows what it wrote, and what the changeset proves to have read, as it is now.
+            keys = [self._planner.locate(read.key) for read in request.changeset.reads]
+            found = [self._planner.fresh(key).region for key in keys if key.scheme == FILE]
+            relied_on = {str(region.key): region.hash for region in found if region is not None}
+            self._read_set.committed(writer, recorded, {**relied_on, **shown(answer)})
             writer.end(flight.id)
             remember(writer, request, answer, now.wall)
             if writer.next_sequence % FORGET_EVERY == 0:
@@ -346,23 +348,7 @@ class Commits:
         self._at_step("recorded")
         return answer
 
-    def _relied_on(self, request: CommitRequest) -> dict[str, str]:
-        """Return the present files and regions that the changeset proves to have read."""
-        keys = [self._planner.locate(read.key) for read in request.changeset.reads]
-        found = [self._planner.fresh(key).region for key in keys if key.scheme == FILE]
-        return {str(region.key): region.hash for region in found if region is not None}
-
 
 def _is_linked(planned: Plan | Rejected) -> TypeGuard[Plan]:
     """Whether other files may depend on the plan."""
     return isinstance(planned, Plan) and planned.crossed.is_linked
-
-
-def _is_plain(planned: Plan | Rejected) -> bool:
-    """Whether the plan's answer is independent of the commits before it."""
-    return isinstance(planned, Plan) and not planned.merged
-
-
-def _took_long(planned: Plan | Rejected) -> bool:
-    """Whether a type checker or tests were run for the plan."""
-    return isinstance(planned, Plan) and planned.crossed.has_asked
