@@ -245,7 +245,7 @@ class Operations:
         """Read a function; return the commit of its new text."""
         number, function = self._next
         (region,) = self._session.read(f"a.py#f{function}")
-        text = f"def f{function}(value):\n    return value + {number}\n"
+        text = f"def f{function}(value):\n    return value + {number + FUNCTIONS}\n"
         changeset = Changeset((Edit(Op.REPLACE, region.key, region.hash, text),), intent="bench")
 
         def commit() -> None:

@@ -23,6 +23,7 @@ def test_a_commit_in_process_is_counted_in_files_functions_and_transactions(trac
     assert trace.writing == 2, "a commit journals, then records"
     assert trace.writing <= trace.transactions <= trace.views
     assert any(name.startswith("commits/service.py:") for name in names)
+    assert any(name.endswith(" WorkingTree._stage_one") for name in names), "it changes its file"
     acquire, _ = traces["acquire, in process"]
     assert (acquire.writing, acquire.functions < trace.functions) == (1, True)
 
