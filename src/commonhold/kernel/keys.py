@@ -75,9 +75,10 @@ class Key:
 
     def __str__(self) -> str:
         if self.scheme != FILE:
-            return ":".join((self.scheme, *(map(_escaped, self.path) if self.path else (_ALL,))))
+            parts = [_MEANT.sub(_to_hex, part) for part in self.path] or [_ALL]
+            return ":".join((self.scheme, *parts))
         tail = "#" + ".".join(map(str, self.names)) if self.names else ""
-        return f"{FILE}:{_escaped_path(self.file_path)}{tail}"
+        return f"{FILE}:{_MEANT_IN_PATH.sub(_to_hex, self.file_path)}{tail}"
 
     @property
     def file_path(self) -> str:
@@ -193,13 +194,11 @@ def contains(outer: Key, inner: Key) -> bool:
         return True
     if len(outer.path) < len(inner.path):
         return outer.scheme != FILE
-    return not inner.is_folder and len(outer.names) <= len(inner.names) and _names_contain(outer.names, inner.names)
-
-
-def _names_contain(outer: Names, inner: Names) -> bool:
+    if inner.is_folder or len(outer.names) > len(inner.names):
+        return False
     return all(
         mine.text == theirs.text and mine.ordinal in (0, theirs.ordinal)
-        for mine, theirs in zip(outer, inner, strict=False)
+        for mine, theirs in zip(outer.names, inner.names, strict=False)
     )
 
 
@@ -226,7 +225,7 @@ class Spec:
         """
         if self.scheme != FILE:
             parts = self.raw_path.split(":") if self.raw_path else []
-            return Key(self.scheme, tuple(unicodedata.normalize("NFC", _unescaped(part)) for part in parts))
+            return Key(self.scheme, tuple(unicodedata.normalize("NFC", _ESCAPE.sub(_from_hex, part)) for part in parts))
         segments = _normal_segments(self.raw_path)
         is_folder = self.raw_path.endswith("/") or not segments or self.kind is Kind.FOLDER
         if is_folder and self.names:
@@ -386,20 +385,8 @@ def outside(path: str) -> InputError:
     )
 
 
-def _unescaped(part: str) -> str:
-    return _ESCAPE.sub(_from_hex, part)
-
-
 def _unescaped_path(path: str) -> str:
     return _ESCAPE_IN_PATH.sub(_from_hex, path)
-
-
-def _escaped(part: str) -> str:
-    return _MEANT.sub(_to_hex, part)
-
-
-def _escaped_path(path: str) -> str:
-    return _MEANT_IN_PATH.sub(_to_hex, path)
 
 
 def _from_hex(match: re.Match[str]) -> str:
