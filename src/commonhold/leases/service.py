@@ -19,7 +19,6 @@ from commonhold.kernel.lease_ports import Once
 from commonhold.kernel.lease_table import ENDED_BESIDE, is_short
 from commonhold.kernel.modes import Mode
 from commonhold.kernel.outcomes import Broken, Denied, Done, Granted, NotHeld, Outcome, Queued
-from commonhold.kernel.pictures import Change
 from commonhold.kernel.ports import Ids
 from commonhold.kernel.refusals import Refusal
 from commonhold.kernel.unwritable import although_unwritable
@@ -159,7 +158,23 @@ class Leases:
     def _asked(self, request: AcquireRequest, resolved: _Resolved, once_: Once | None) -> AcquireAnswer:
         if not self._reading.is_current(resolved.seen):
             resolved = self._resolve(request.keys)
-        outcome = self._registry.execute(self._command(request, resolved), once_)
+        lease_id = request.ticket or self._ids.new("lease")
+        command = Acquire(
+            lease_id=lease_id,
+            acquisition_id=request.acquisition_id or lease_id,
+            holder=request.holder,
+            task=request.task,
+            keys=resolved.keys,
+            mode=request.mode,
+            ttl_seconds=request.ttl_seconds,
+            patience_seconds=request.patience_seconds,
+            replaces=request.replaces,
+            worktree=self._name if resolved.bases else "",
+            bases=resolved.bases,
+            slots=1 if request.once else request.slots,
+            is_once=request.once,
+        )
+        outcome = self._registry.execute(command, once_)
         if isinstance(outcome, Granted):
             self._keep(resolved, is_own_wish=request.acquisition_id is None)
         self._works.look_for(resolved.keys)
@@ -182,28 +197,11 @@ class Leases:
                 if is_own_wish:
                     self._read_set.know(writer, resolved.files, resolved.since, at)
 
-    def _command(self, request: AcquireRequest, resolved: _Resolved) -> Acquire:
-        lease_id = request.ticket or self._ids.new("lease")
-        return Acquire(
-            lease_id=lease_id,
-            acquisition_id=request.acquisition_id or lease_id,
-            holder=request.holder,
-            task=request.task,
-            keys=resolved.keys,
-            mode=request.mode,
-            ttl_seconds=request.ttl_seconds,
-            patience_seconds=request.patience_seconds,
-            replaces=request.replaces,
-            worktree=self._name if resolved.bases else "",
-            bases=resolved.bases,
-            slots=1 if request.once else request.slots,
-            is_once=request.once,
-        )
-
     def _resolve(self, texts_: Sequence[str]) -> _Resolved:
         """Resolve the keys. They are sorted, so that equal requests become equal commands."""
         if not any(parse(text).scheme == FILE for text in texts_):
-            return self._free(texts_)
+            free = dict.fromkeys(map(canonical, texts_))  # they name no code, so there is nothing to read
+            return _Resolved(tuple(sorted(free)), tuple(filter(self._reading.is_also_a_file, free)))
         since = self._read_set.newest()
         glances = self._reading.glances()
         found = self._reading.resolve(texts_, glances)
@@ -230,11 +228,6 @@ class Leases:
         for text in texts_:
             if ("*" in text or "?" in text) and (key := self._reading.locate(text)).is_folder and key.scheme == FILE:
                 yield f"{text} has a wildcard: the folder {key} is leased, with everything in it"
-
-    def _free(self, texts_: Sequence[str]) -> _Resolved:
-        """Return free keys as they are: they name no code, so there is nothing to read."""
-        keys = dict.fromkeys(map(canonical, texts_))
-        return _Resolved(tuple(sorted(keys)), tuple(filter(self._reading.is_also_a_file, keys)))
 
     def _whole(self, key: Key, contents: dict[str, bytes]) -> Iterator[Base]:
         """Yield the present hash of a whole file. An unreadable file can be leased all the same."""
@@ -278,13 +271,10 @@ class Leases:
             keys = [canonical(key) for key in answer.lease.keys]
             lapsed = _lapsed(view.latest(RECENT_EVENTS), keys, events[0].at)
             values = tuple(value for key in keys if key.scheme != FILE and (value := view.value(str(key))))
-        changed = self._changed_since(keys, events[0].at)
-        return replace(answer, values=values, changed=changed, notices=(*answer.notices, *lapsed))
-
-    def _changed_since(self, keys: Sequence[Key], wall: float) -> tuple[Change, ...]:
         with self._store.read() as reader:
             changes = {change.sequence: change for key in keys for change in changes_on(reader, key)}
-        return tuple(change for _, change in sorted(changes.items()) if change.at >= wall)
+        changed = tuple(change for _, change in sorted(changes.items()) if change.at >= events[0].at)
+        return replace(answer, values=values, changed=changed, notices=(*answer.notices, *lapsed))
 
     def renew(self, holder: str, lease_id: str, ttl_seconds: float, request_id: str | None = None) -> LeaseAnswer:
         """Set the end of a live lease to `ttl_seconds` from now. A lease that has ended is refused, not revived."""
