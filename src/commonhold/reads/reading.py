@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from commonhold.code.regions.edit import text_of
 from commonhold.code.regions.find import find, lookup, lost, reserve
-from commonhold.code.regions.region import Region, RegionMap, Span, hash_bytes
+from commonhold.code.regions.region import Region, RegionMap, hash_bytes
 from commonhold.kernel.answers import Piece, RegionHash, RegionText
 from commonhold.kernel.errors import Code, InputError
 from commonhold.kernel.files import Files, FileState, Stamp
@@ -230,7 +230,7 @@ def contents_of(source: RegionMap, region: Region) -> Iterable[tuple[str, bytes]
     yield region.hash, source.bytes_of(region)
     if region.key.is_header:
         for span in region.spans:
-            data = _cut(source, span)
+            data = source.cut(span)
             yield hash_bytes(data), data
 
 
@@ -248,8 +248,4 @@ def region_text(source: RegionMap, region: Region) -> RegionText:
 
 def _pieces(source: RegionMap, region: Region) -> Iterable[Piece]:
     for index, span in enumerate(region.spans):
-        yield Piece(index, hash_bytes(_cut(source, span)), text_of(source, region, index))
-
-
-def _cut(source: RegionMap, span: Span) -> bytes:
-    return source.source[span[0] : span[1]]
+        yield Piece(index, hash_bytes(source.cut(span)), text_of(source, region, index))
