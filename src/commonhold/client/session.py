@@ -122,22 +122,19 @@ class Commonhold(Session):
 
     def drive(self, steps: Steps[T], sleep: Callable[[float], object] = time.sleep) -> T:
         """Execute the effects that an operation yields until it is done."""
-        with correlated():
-            return self._driven(steps, sleep)
-
-    def _driven(self, steps: Steps[T], sleep: Callable[[float], object]) -> T:
         resume: Callable[[Any], Effect] = steps.send
         value: Any = None
-        while True:
-            try:
-                effect = resume(value)
-            except StopIteration as done:
-                answer: T = done.value
-                return answer
-            try:
-                value, resume = self._perform(effect, sleep), steps.send
-            except BaseException as fault:  # noqa: BLE001 - the operation cleans up, and raises it again
-                value, resume = fault, steps.throw
+        with correlated():
+            while True:
+                try:
+                    effect = resume(value)
+                except StopIteration as done:
+                    answer: T = done.value
+                    return answer
+                try:
+                    value, resume = self._perform(effect, sleep), steps.send
+                except BaseException as fault:  # noqa: BLE001 - the operation cleans up, and raises it again
+                    value, resume = fault, steps.throw
 
     def _perform(self, effect: Effect, sleep: Callable[[float], object]) -> Any:  # noqa: ANN401
         match effect:
