@@ -1,7 +1,6 @@
 """Places: texts by which leases are found; a place sorts directly before all places below it."""
 
 from collections.abc import Iterator
-from itertools import accumulate
 from typing import Final
 
 from commonhold.kernel.keys import Key
@@ -19,8 +18,5 @@ def place(key: Key) -> str:
 
 def places(key: Key) -> Iterator[str]:
     """The place of everything above `key`, outermost first, and of `key` itself."""
-    return accumulate((key.scheme, *key.path), _below)
-
-
-def _below(above: str, part: str) -> str:
-    return f"{above}{SEPARATOR}{part}"
+    parts = (key.scheme, *key.path)
+    return (SEPARATOR.join(parts[:end]) for end in range(1, len(parts) + 1))

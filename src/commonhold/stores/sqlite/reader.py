@@ -102,7 +102,7 @@ class SqliteReader:
         """The part of the state that a decision needs."""
         waiters = self.waiters()
         keys = [*keys_of(command), *(canonical(key) for waiter in waiters for key in waiter.keys)]
-        lease_id = getattr(command, "lease_id", "")
+        lease_id, value_keys = getattr(command, "lease_id", ""), value_keys_of(command)
         named = json_text([lease_id, getattr(command, "replaces", None) or ""])
         holders = json_text(sorted({command.holder, *(waiter.holder for waiter in waiters)}))
         rows = self._rows(
@@ -112,7 +112,7 @@ class SqliteReader:
             _in_order(rows),
             self.next_sequence,
             waiters,
-            self._values(value_keys_of(command)),
+            tuple(KeyValue(*row) for row in self._rows("values", json_text(list(value_keys)))) if value_keys else (),
             self._body("lost_by_id", Lease, lease_id) if isinstance(command, RecordPartialWork) else None,
             self._body("work_by_id", PartialWork, lease_id) if isinstance(command, Review) else None,
         )
@@ -168,9 +168,6 @@ class SqliteReader:
         """The value of a key."""
         row = self._one("value", key)
         return KeyValue(*row) if row else None
-
-    def _values(self, keys: Sequence[str]) -> tuple[KeyValue, ...]:
-        return tuple(KeyValue(*row) for row in self._rows("values", json_text(list(keys)))) if keys else ()
 
     def has_expired(self, now: Now) -> bool:
         """Whether there is a lease that has expired and not been ended."""

@@ -146,7 +146,9 @@ class SqliteStore:
             connection.execute(end)
         finally:
             self._end()
-            self._roll_back(connection)
+            # An unfinished transaction is rolled back; a forked child leaves it to its parent.
+            if self._opened is not None and self._opened[0] == os.getpid() and connection.in_transaction:
+                connection.execute("ROLLBACK")
 
     def _begin(self, connection: apsw.Connection, *, is_for_writing: bool) -> SqliteSession:
         """A session that this thread's reads and writes join until `_end`."""
@@ -159,11 +161,6 @@ class SqliteStore:
 
     def _session_on(self, connection: apsw.Connection, *, is_for_writing: bool) -> SqliteSession:
         return SqliteSession(connection, is_for_writing=is_for_writing)
-
-    def _roll_back(self, connection: apsw.Connection) -> None:
-        """Roll back an unfinished transaction; a forked child leaves it to its parent."""
-        if self._opened is not None and self._opened[0] == os.getpid() and connection.in_transaction:
-            connection.execute("ROLLBACK")
 
     def _enter_gate(self) -> None:
         check_ground(self._folder)
