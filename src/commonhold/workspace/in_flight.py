@@ -65,50 +65,41 @@ class InFlight:
         try:
             yield
         finally:
-            self._change(self._left)
+            with self._changing():
+                self._sharing -= 1
 
     def _is_joined(self) -> bool:
         is_free = not (self._owner or self._wanting)
         self._sharing += is_free
         return is_free
 
-    def _left(self) -> None:
-        self._sharing -= 1
-
     @contextmanager
     def alone(self) -> Iterator[None]:
         """Find no commit in flight, and none until the end of the block. Re-entrant; not after `join`."""
         me = threading.get_ident()
         if self._owner != me:  # no other thread can set it to this thread's id
-            self._enter_alone(me)
+            with self._lock:
+                self._check_process()
+                self._wanting += 1
+            try:
+                self._until(lambda: self._is_alone(me))
+            finally:  # after any exception, Ctrl-C too: otherwise others would wait for a dead thread
+                with self._changing():
+                    self._wanting -= 1
         self._depth += 1
         try:
             yield
         finally:
-            self._change(self._leave)
-
-    def _enter_alone(self, me: int) -> None:
-        with self._lock:
-            self._check_process()
-            self._wanting += 1
-        try:
-            self._until(lambda: self._is_alone(me))
-        finally:  # after any exception, Ctrl-C too: otherwise others would wait for a dead thread
-            self._change(self._want_no_more)
+            with self._changing():
+                self._depth -= 1
+                if not self._depth:
+                    self._owner = 0
 
     def _is_alone(self, me: int) -> bool:
         is_free = not (self._owner or self._sharing)
         if is_free:
             self._owner = me
         return is_free
-
-    def _want_no_more(self) -> None:
-        self._wanting -= 1
-
-    def _leave(self) -> None:
-        self._depth -= 1
-        if not self._depth:
-            self._owner = 0
 
     def add(self, flight: Flight) -> None:
         """Add a commit that is decided; the caller is inside the gate, and has joined."""
@@ -117,7 +108,8 @@ class InFlight:
 
     def end(self, flight_id: int) -> None:
         """Remove a commit that is recorded or taken back; the caller is inside the gate. Idempotent."""
-        self._change(lambda: self._flights.pop(flight_id, None))
+        with self._changing():
+            self._flights.pop(flight_id, None)
 
     def flights(self) -> tuple[Flight, ...]:
         """Return all commits in flight, the oldest first."""
@@ -145,9 +137,11 @@ class InFlight:
                 self._events.append(event)
             self._wait(event, LOOK_SECONDS)
 
-    def _change(self, change: Callable[[], object]) -> None:
+    @contextmanager
+    def _changing(self) -> Iterator[None]:
+        """Let the block change what others wait for, and wake them after it."""
         with self._lock:
-            change()
+            yield
             events, self._events = self._events, []
         for each in events:
             each.set()

@@ -40,7 +40,26 @@ class _Walk:
     def run(self) -> Located:
         self.todo.extend(self._relative(self.raw).split("/"))
         while self.todo:
-            self._step(self.todo.popleft())
+            part = self.todo.popleft()
+            self.status = None
+            if part in ("", "."):
+                continue
+            if part == "..":
+                if not self.done:
+                    raise outside(self.raw)
+                self.done.pop()
+                self.segments.pop()
+                continue
+            name, segment = self.entry(self._disk(self.done), part)
+            status = _lstat(self._disk([*self.done, name]))
+            if status is not None and stat.S_ISLNK(status.st_mode):
+                self._follow(self._disk([*self.done, name]))
+                continue
+            self.done.append(name)
+            self.segments.append(segment)
+            self.status = status
+            if status is not None and stat.S_ISDIR(status.st_mode):
+                self._check_own(self._disk(self.done))
         if self.status is None:
             self.status = _lstat(self._disk(self.done))
         return Located(tuple(self.segments), self.status)
@@ -54,27 +73,6 @@ class _Walk:
         if real == self.root or real.startswith(self.root + "/"):
             return os.path.join(real[len(self.root) :].lstrip("/"), os.path.basename(path))
         raise outside(self.raw)
-
-    def _step(self, part: str) -> None:
-        self.status = None
-        if part in ("", "."):
-            return
-        if part == "..":
-            if not self.done:
-                raise outside(self.raw)
-            self.done.pop()
-            self.segments.pop()
-            return
-        name, segment = self.entry(self._disk(self.done), part)
-        status = _lstat(self._disk([*self.done, name]))
-        if status is not None and stat.S_ISLNK(status.st_mode):
-            self._follow(self._disk([*self.done, name]))
-            return
-        self.done.append(name)
-        self.segments.append(segment)
-        self.status = status
-        if status is not None and stat.S_ISDIR(status.st_mode):
-            self._check_own(self._disk(self.done))
 
     def _check_own(self, folder: str) -> None:
         """Check that a folder with a state of its own is entered there only. Raises InputError `PATH_RESERVED`.

@@ -8,7 +8,7 @@ import errno
 import os
 import stat
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import cached_property
@@ -191,7 +191,8 @@ class WorkingTree:
         """Put the staged files in place and remove the deleted ones."""
         for index, write in enumerate(journal.writes):
             with _as_seen(write.path), self._folder_of(write.path) as (folder, name):
-                self._check_unchanged(write)
+                if self.stamp(write.path) != _stamp(write.before, write.mode_before):
+                    raise ChangedUnderneath(write.path)
                 if write.after is None:
                     os.unlink(name, dir_fd=folder)
                 else:
@@ -204,10 +205,6 @@ class WorkingTree:
             with _as_seen(path), self._folder_of(path) as (folder, _):
                 os.fsync(folder)
             self._at_step(f"flushed beside {path}")
-
-    def _check_unchanged(self, write: Write) -> None:
-        if self.stamp(write.path) != _stamp(write.before, write.mode_before):
-            raise ChangedUnderneath(write.path)
 
     def undo(self, journal: Journal, contents: Contents) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Undo `stage` and `swap`, at whatever step they stopped."""
@@ -329,13 +326,11 @@ class WorkingTree:
             if is_exhaustion(fault):
                 raise
             return name, _nfc(name)
-        found = name if name in entries else self._equal_entry(entries, name)
-        return found, segment_of(found, entries)
-
-    def _equal_entry(self, entries: Sequence[str], name: str) -> str:
-        fold = str.casefold if self._is_case_blind else str
-        wanted = fold(_nfc(name))
-        return min((entry for entry in entries if fold(_nfc(entry)) == wanted), default=name)
+        if name not in entries:
+            fold = str.casefold if self._is_case_blind else str
+            wanted = fold(_nfc(name))
+            name = min((entry for entry in entries if fold(_nfc(entry)) == wanted), default=name)
+        return name, segment_of(name, entries)
 
 
 def is_case_blind(root: str) -> bool:
