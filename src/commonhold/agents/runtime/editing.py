@@ -1,7 +1,7 @@
 """An edit that an agent's own tool is about to make: simulate and propose it, wait for others, answer the agent."""
 
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
@@ -124,7 +124,10 @@ class ToolEdit:
 
     def _attempt(self) -> CommitAnswer | AcquireAnswer | str | None:
         """Return the answer to the proposal, a text if none can be made, or None if nothing changes."""
-        slot = self._slot()
+        keys = [str(slot_of(self._session.worktree_id(), path)) for path in self._paths]
+        patience = min(SLOT_PATIENCE_SECONDS, self._patience())
+        slot = self._session.acquire(*keys, task=self._intent, ttl_seconds=SLOT_SECONDS, wait_seconds=patience)
+        self._notices += slot.notices
         if slot.lease is None:
             return agent_messages.busy(slot.conflicts, self._paths)
         is_kept, begun = False, time.monotonic()
@@ -138,36 +141,18 @@ class ToolEdit:
             self._notices += self._session.renew(slot.lease.id, ttl_seconds=SLOT_SECONDS).notices
         return answer
 
-    def _slot(self) -> AcquireAnswer:
-        keys = [str(slot_of(self._session.worktree_id(), path)) for path in self._paths]
-        slot = self._session.acquire(
-            *keys,
-            task=self._intent,
-            ttl_seconds=SLOT_SECONDS,
-            wait_seconds=min(SLOT_PATIENCE_SECONDS, self._patience()),
-        )
-        self._notices += slot.notices
-        return slot
-
     def _in_the_way(self, conflicts: Sequence[Conflict]) -> Sequence[Conflict]:
         """Return the conflicts that are left, after waiting if that was likely to help."""
-        if not self._is_worth_waiting(conflicts):
-            return conflicts
-        waited = self._wait_for([each.key for each in conflicts])
-        return waited.conflicts if waited.lease is None else ()
-
-    def _is_worth_waiting(self, conflicts: Sequence[Conflict]) -> bool:
         holders = dict.fromkeys(each.holder for each in conflicts if not each.is_waiting)
         leases = [lease for holder in holders for lease in self._session.leases(holder=holder)]
-        return is_worth_waiting(conflicts, leases, self._patience(), time.time())
-
-    def _wait_for(self, keys: Sequence[str]) -> AcquireAnswer:
-        wanted = [key for key in dict.fromkeys(keys) if path_of_slot(key) is None]
-        answer = self._session.acquire(
+        if not is_worth_waiting(conflicts, leases, self._patience(), time.time()):
+            return conflicts
+        wanted = [key for key in dict.fromkeys(each.key for each in conflicts) if path_of_slot(key) is None]
+        waited = self._session.acquire(
             *wanted, task=self._intent, acquisition_id=HELD_FOR_TURN, wait_seconds=self._patience()
         )
-        self._notices += for_writing(answer, wanted).notices
-        return answer
+        self._notices += for_writing(waited, wanted).notices
+        return waited.conflicts if waited.lease is None else ()
 
     def _patience(self) -> float:
         return max(0.0, self._ends - time.monotonic())
@@ -175,7 +160,8 @@ class ToolEdit:
     def _judged(self, slot: LeaseRef) -> CommitAnswer | AcquireAnswer | str | None:
         if foreign := [wish.path for wish in self._wishes if Path(wish.path).is_absolute()]:
             return agent_messages.foreign(foreign[0], self._paths)
-        there = {path: self._load(path) for path in self._paths}
+        states = {path: self._files.load(path) for path in self._paths}
+        there = {path: state.content if state is not None else None for path, state in states.items()}
         made = results(self._wishes, there.get)
         if isinstance(made, Unclear) and self._is_guess:
             return self._held_anyway()
@@ -201,12 +187,8 @@ class ToolEdit:
         return tuple(path for path in blind if self._is_of_another(path)) if self._is_guess else blind
 
     def _is_of_another(self, path: str) -> bool:
-        newest = self._session.commits_on(path, limit=1)
-        return any(isinstance(each.event, Committed) and each.event.holder not in self._own for each in newest)
-
-    @property
-    def _own(self) -> tuple[str, ...]:
-        return (self._session.holder, NOBODY)
+        newest, own = self._session.commits_on(path, limit=1), (self._session.holder, NOBODY)
+        return any(isinstance(each.event, Committed) and each.event.holder not in own for each in newest)
 
     def _held_anyway(self) -> AcquireAnswer:
         """Lease the files and release them: a grant shows that no other holds them, and records their content."""
@@ -242,10 +224,6 @@ class ToolEdit:
         by = next((each for each in others if any(change.key == key for change in each.regions)), None)
         return RepairRegion(key, region.hash, text, by.holder if by else None, by.intent if by else None)
 
-    def _load(self, path: str) -> bytes | None:
-        state = self._files.load(path)
-        return state.content if state is not None else None
-
 
 def _sought(wishes: Iterable[IntendedWrite], path: str) -> str:
     """Return the text that wishes look for in a file; empty if they do not say."""
@@ -264,11 +242,10 @@ def inside(wish: IntendedWrite) -> list[str]:
 
 def _overwritten_blindly(wishes: Iterable[IntendedWrite]) -> tuple[str, ...]:
     """Return the paths that are replaced, moved onto or removed as a whole: their writer must know the old content."""
-    return tuple(dict.fromkeys(path for wish in wishes for path in _blind(wish)))
-
-
-def _blind(wish: IntendedWrite) -> Iterator[str]:
-    if isinstance(wish, Whole | Removed):
-        yield wish.path
-    elif isinstance(wish, Patched) and wish.to:
-        yield wish.to
+    paths: dict[str, None] = {}
+    for wish in wishes:
+        if isinstance(wish, Whole | Removed):
+            paths[wish.path] = None
+        elif isinstance(wish, Patched) and wish.to:
+            paths[wish.to] = None
+    return tuple(paths)

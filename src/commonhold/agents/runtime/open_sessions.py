@@ -50,18 +50,12 @@ class OpenSessions:
 
     def session(self, root: str, caller: Caller) -> Commonhold:
         """Return the session of a caller in the working tree at `root`."""
-        return self._heard(root, caller) or self._opened(root, caller)
-
-    def _heard(self, root: str, caller: Caller) -> Commonhold | None:
         with self._lock:
             known = self._known.get((root, caller.holder))
-            if known is None:
-                return None
-            known.process, known.heard_at = caller.process or known.process, self._silence.now()
-            return known.session
-
-    def _opened(self, root: str, caller: Caller) -> Commonhold:
-        """Open one outside the lock: that takes long in a new tree, and other callers must not wait for it."""
+            if known is not None:
+                known.process, known.heard_at = caller.process or known.process, self._silence.now()
+                return known.session
+        # Outside the lock: opening takes long in a new tree, and other callers must not wait for it.
         session = self._open(root, caller.holder)
         with self._lock:
             known = self._known.setdefault((root, caller.holder), _Open(session, caller.process, self._silence.now()))
