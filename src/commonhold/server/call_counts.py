@@ -60,7 +60,9 @@ class CallCounts:
             self._outcomes[operation, word, code] += 1
             self._durations.setdefault(operation, Durations()).add(seconds)
             if isinstance(outcome, CommitAnswer):
-                self._merges.update(_verdicts(outcome))
+                self._merges.update(("merged", "") for _ in outcome.merged)
+                obstacles = (why for each in outcome.repair.unmerged for why in each.obstacles)
+                self._merges.update(("unmerged", why.reason) for why in obstacles)
 
     def add_wait(self) -> None:
         """Count a session that took a place in line."""
@@ -88,9 +90,3 @@ class CallCounts:
     def waits(self) -> int:
         """How many sessions have taken a place in line."""
         return self._waits
-
-
-def _verdicts(answer: CommitAnswer) -> Iterator[tuple[str, str]]:
-    yield from (("merged", "") for _ in answer.merged)
-    for each in answer.repair.unmerged:
-        yield from (("unmerged", obstacle.reason) for obstacle in each.obstacles)

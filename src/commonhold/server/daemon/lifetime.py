@@ -133,7 +133,8 @@ class Lifetime:
             if over := self._why_over():
                 return over
             now = time.monotonic()
-            if has_more_to_sweep or now - swept_at >= self._sweep_seconds():
+            longest = QUICK_SWEEP_SECONDS if self._store.index.has_waiters else SWEEP_SECONDS
+            if has_more_to_sweep or now - swept_at >= min(self._times.sweep_seconds, longest):
                 has_more_to_sweep = self._sweep_some()
                 with self._services.lock:
                     self._services.keep(self._used(own))
@@ -202,9 +203,6 @@ class Lifetime:
         while self._door.is_open and time.monotonic() < until:
             self._loop.turn(self._desk)
 
-    def _sweep_seconds(self) -> float:
-        return min(self._times.sweep_seconds, QUICK_SWEEP_SECONDS if self._store.index.has_waiters else SWEEP_SECONDS)
-
     def _why_over(self) -> str:
         """Return why it is no longer needed: idle, with no lease and no waiter; or clients can no longer find it.
 
@@ -217,7 +215,8 @@ class Lifetime:
         if not (self._store.is_sound and self._store.is_in_place()):
             return "its database was removed or exchanged"
         is_found = daemon_files.identity(self._address) == self._place
-        if not (is_found and self._door.is_in_place and self._is_lock_in_place()):
+        lock = daemon_files.lock_path(self._repository.state_folder)
+        if not (is_found and self._door.is_in_place and daemon_files.identity(lock) == self._lock_place):
             return "its socket or lock was removed or exchanged"
         called_at = max(self._loop.last_request_at, self._in_process.last_call_at)
         if self._serves_network:
@@ -244,9 +243,6 @@ class Lifetime:
                 "newest_event": self._store.newest_durable,
                 "up_seconds": round(time.monotonic() - self._began_at, 3),
             }
-
-    def _is_lock_in_place(self) -> bool:
-        return daemon_files.identity(daemon_files.lock_path(self._repository.state_folder)) == self._lock_place
 
     def _introduce(self, hello: calls.Hello) -> Service:
         if (hello.protocol, hello.version) != (calls.PROTOCOL, commonhold.__version__):

@@ -59,7 +59,9 @@ class Loop:
     def turn(self, desk: RequestScheduler, longest_wait: float = LONGEST_WAIT_SECONDS) -> None:
         """Wait for events, for at most `longest_wait` seconds, and handle them."""
         jobs: list[Job] = []
-        ready = self._selector.select(min(self._patience(desk), longest_wait))
+        look = desk.next_look_at()
+        wait = longest_wait if look is None else min(max(0.0, look - time.monotonic()), longest_wait)
+        ready = self._selector.select(wait)
         with self._one_look():
             for key, _ in ready:
                 if key.data is not None:
@@ -74,10 +76,6 @@ class Loop:
         desk.deliver()
         while self._restless:
             self._attend(self._restless.pop(), desk)
-
-    def _patience(self, desk: RequestScheduler) -> float:
-        look = desk.next_look_at()
-        return LONGEST_WAIT_SECONDS if look is None else min(max(0.0, look - time.monotonic()), LONGEST_WAIT_SECONDS)
 
     def _accept(self) -> None:
         while True:
@@ -109,7 +107,8 @@ class Loop:
             if peer.hello is None:
                 self._welcome(peer, request)
             else:
-                self._follow_settings(peer, peer.hello)
+                with suppress(CommonholdError):  # changed settings apply from here on, unless they cannot be used
+                    peer.service = self._introduced(peer.hello)
                 jobs.append(job_of(peer, request))
         except Exception as fault:  # noqa: BLE001 - a defect of ours must neither end the daemon nor the connection
             with correlated(accepted(request.correlation)):
@@ -123,11 +122,6 @@ class Loop:
             return
         peer.service, peer.hello = self._introduced(hello), hello
         peer.send(calls.encode_answer(0, calls.Welcome(commonhold.__version__, os.getpid())))
-
-    def _follow_settings(self, peer: Peer, hello: calls.Hello) -> None:
-        """Apply changed settings from the next request on; settings that cannot be used change nothing."""
-        with suppress(CommonholdError):
-            peer.service = self._introduced(hello)
 
     def _introduced(self, hello: calls.Hello) -> Service:
         with naming_tree(hello.root):

@@ -50,9 +50,6 @@ class Peer:
             self._incoming += data
         else:
             self._incoming = data
-        yield from self._whole_requests()
-
-    def _whole_requests(self) -> Iterator[calls.Request]:
         buffer, start, head = self._incoming, 0, calls.LENGTH.size
         while len(buffer) - start >= head:
             (size,) = calls.LENGTH.unpack_from(buffer, start)

@@ -6,7 +6,7 @@ another's fault, and none is answered before its effect is durable.
 
 import queue
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
@@ -152,8 +152,13 @@ class RequestScheduler:
 
     def take(self, jobs: Iterable[Job]) -> None:
         """Start all of `jobs`; the quick ones are finished and answered when this returns."""
-        self._begin([*jobs, *self._arrived()])
-        self._begin(self._due())
+        arrived = list(jobs)
+        while not self._submitted.empty():
+            arrived.append(self._submitted.get())
+        self._begin(arrived)
+        # Those in line that must renew their place, or have waited for their full time.
+        now = self._monotonic() if self._patient else 0.0
+        self._begin([job for job in self._patient.values() if now >= job.asks_again_at and not job.is_beside])
         while woken := self._woken():
             self._begin(woken)
 
@@ -161,10 +166,6 @@ class RequestScheduler:
         """Start a job in the next turn; callable in any thread."""
         self._submitted.put(job)
         self._wake()
-
-    def _arrived(self) -> Iterator[Job]:
-        while not self._submitted.empty():
-            yield self._submitted.get()
 
     def look_again(self) -> None:
         """Look after the jobs in line in the next turn, since a call outside the desk may have ended their wait."""
@@ -196,19 +197,17 @@ class RequestScheduler:
         if self._finished.empty():
             return
         while not self._finished.empty():
-            self._finish(*self._finished.get())
+            job, outcome, frame = self._finished.get()
+            self._beside.remove(job)
+            job.is_beside = False
+            stood_in_line = job.kept_back is not None
+            is_kept = not job.is_let_go and self._is_kept(job, outcome)
+            if not is_kept:
+                self._count(job, outcome)
+                job.peer.send(_encoded(job.number, _LET_GO) if job.is_let_go else frame)
+            if job.is_let_go or ((is_kept or stood_in_line) and not job.peer.is_open):
+                self._leave_line(job)
         self.take(())
-
-    def _finish(self, job: Job, outcome: object, frame: bytes) -> None:
-        self._beside.remove(job)
-        job.is_beside = False
-        stood_in_line = job.kept_back is not None
-        is_kept = not job.is_let_go and self._is_kept(job, outcome)
-        if not is_kept:
-            self._count(job, outcome)
-            job.peer.send(_encoded(job.number, _LET_GO) if job.is_let_go else frame)
-        if job.is_let_go or ((is_kept or stood_in_line) and not job.peer.is_open):
-            self._leave_line(job)
 
     def _run_together(self, jobs: list[Job]) -> None:
         for job, outcome in self._outcomes(jobs):
@@ -280,11 +279,6 @@ class RequestScheduler:
             return
         with suppress(CommonholdError):  # a place in line expires by itself
             job.service.release(job.ticket)  # type: ignore[union-attr]
-
-    def _due(self) -> list[Job]:
-        """Return the jobs in line that must renew their place, or have waited for their full time."""
-        now = self._monotonic() if self._patient else 0.0
-        return [job for job in self._patient.values() if now >= job.asks_again_at and not job.is_beside]
 
     def _woken(self) -> list[Job]:
         """Return the jobs that are no longer in line: their wait was granted, or ended."""
