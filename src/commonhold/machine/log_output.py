@@ -13,8 +13,9 @@ import re
 import sys
 import threading
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from contextlib import suppress
+from itertools import islice
 from typing import Final
 
 from commonhold.machine.correlation import current
@@ -78,21 +79,14 @@ def _value(value: object) -> str:
         case str():
             text = value
         case Iterable():
-            text = ",".join(_some(value))
+            named = list(map(str, islice(value, MOST_NAMED + 1)))
+            text = ",".join(named if len(named) <= MOST_NAMED else [*named[:MOST_NAMED], "..."])
         case _:
             text = str(value)
     if len(text) > LONGEST_TEXT:
         text = f"{text[:LONGEST_TEXT]}..."
     text = masked(text)
     return text if _PLAIN.fullmatch(text) else _quoted(text)
-
-
-def _some(values: Iterable[object]) -> Iterator[str]:
-    for number, each in enumerate(values):
-        if number == MOST_NAMED:
-            yield "..."
-            return
-        yield str(each)
 
 
 def _quoted(text: str) -> str:

@@ -121,14 +121,10 @@ class Says(Protocol):
 def walked(path: str, says: Says) -> bool | None:
     """Return the verdict on a path and all folders around it: everything in an ignored folder is ignored."""
     verdict = None
-    for each in _upper_first(path):
+    folders = [path[: index + 1] for index, char in enumerate(path) if char == "/"]
+    for each in folders if path.endswith("/") else [*folders, path]:
         found = says(each)
         if found:
             return True
         verdict = verdict if found is None else found
     return verdict
-
-
-def _upper_first(path: str) -> Sequence[str]:
-    folders = [path[: index + 1] for index, char in enumerate(path) if char == "/"]
-    return folders if path.endswith("/") else [*folders, path]
