@@ -69,15 +69,12 @@ def read(dialect: Dialect, payload: Payload, process: str) -> Happening:
     if event not in EVENTS:
         return Unconcerned(by, cwd)
     name, arguments = text(payload, "tool_name"), payload.get("tool_input")
-    shown = _shown(mapping(mapping(payload, "tool_response"), "file"))
+    file = mapping(mapping(payload, "tool_response"), "file")
+    # The tool shows nothing of a file that ends before the requested lines.
+    is_past_end = file.get("numLines") == 0 and file.get("startLine") != 1
+    shown = None if is_past_end else text(file, "content")
     call = Call(by, cwd, text(payload, "tool_use_id"), name, arguments, shown)
     return EVENTS[event](_Event(payload, call, dialect.tools))
-
-
-def _shown(file: Mapping[str, Any]) -> str | None:
-    """Return the shown text of a file; None if it ends before the requested lines."""
-    is_past_end = file.get("numLines") == 0 and file.get("startLine") != 1
-    return None if is_past_end else text(file, "content")
 
 
 def write(happening: Happening, response: Response) -> Reply:
