@@ -25,15 +25,12 @@ def likeliest_region(
     source = discover(content, path)
     if not lines or content.count(b"\n") > _MOST_LINES:
         return None
-    scored = [(_likeness(lines, _lines(_text(source, each))), each) for each in source.leaves()]
+    texts = [(source.bytes_of(each).decode("utf-8", "replace"), each) for each in source.leaves()]
+    scored = [(_likeness(lines, _lines(text)), each) for text, each in texts]
     likely = [(score, each) for score, each in scored if score >= _LEAST_LIKENESS]
     if not likely:
         return None
     return source, max(likely, key=lambda one: one[0] + _FOR_A_CHANGE * (str(one[1].key) in changed))[1]
-
-
-def _text(source: RegionMap, region: Region) -> str:
-    return source.bytes_of(region).decode("utf-8", "replace")
 
 
 def _lines(text: str) -> list[str]:

@@ -120,7 +120,16 @@ class RegionReader:
 
         Raises InputError `REGION_AMBIGUOUS`, and `REGION_UNKNOWN` for a part of a class that does not exist.
         """
-        return dict(_found(self.locate(text), glances) for text in texts)
+        found: dict[Key, Found] = {}
+        for key in map(self.locate, texts):
+            looked = glances[key.file_path] if key.is_region else None
+            if looked is None:
+                found[key] = Found()
+            else:
+                reserved = reserve(looked.map, key.names)
+                why = _why_larger(looked.map, key, reserved)
+                found[reserved] = Found(looked.map.by_key.get(reserved), looked.map, why)
+        return found
 
     def read(self, texts: Sequence[str]) -> tuple[RegionText, ...]:
         """Return the named regions with their texts, which are kept so that later changes can be shown.
@@ -206,14 +215,6 @@ def no_file(path: str) -> InputError:
     )
 
 
-def _found(key: Key, glances: FileCache) -> tuple[Key, Found]:
-    looked = glances[key.file_path] if key.is_region else None
-    if looked is None:
-        return key, Found()
-    reserved = reserve(looked.map, key.names)
-    return reserved, Found(looked.map.by_key.get(reserved), looked.map, _why_larger(looked.map, key, reserved))
-
-
 def _why_larger(source: RegionMap, asked: Key, reserved: Key) -> str:
     """Return why a larger or other region than the requested one is leased; empty if it is that one."""
     if not reserved.is_region:
@@ -242,10 +243,6 @@ def region_text(source: RegionMap, region: Region) -> RegionText:
         if fault.code is not Code.ENCODING_INVALID or region.kind is not Kind.FILE:
             raise
         text, data = None, base64.b64encode(source.bytes_of(region)).decode()
-    pieces = tuple(_pieces(source, region)) if region.key.is_header else ()
+    spans = enumerate(region.spans if region.key.is_header else ())
+    pieces = tuple(Piece(index, hash_bytes(source.cut(span)), text_of(source, region, index)) for index, span in spans)
     return RegionText(str(region.key), region.id, region.kind, region.hash, text, data, pieces)
-
-
-def _pieces(source: RegionMap, region: Region) -> Iterable[Piece]:
-    for index, span in enumerate(region.spans):
-        yield Piece(index, hash_bytes(source.cut(span)), text_of(source, region, index))
