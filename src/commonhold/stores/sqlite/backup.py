@@ -5,6 +5,7 @@ import shutil
 from collections.abc import Callable, Iterable
 from contextlib import closing, suppress
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Final
 
 import apsw
@@ -141,7 +142,7 @@ def restore(
         mark = gate.read_mark()
         marks = [each for each in (mark, second.read()) if each]
         replaced = _whole(place, marks)
-        newest = max((backup, *marks, *filter(None, [replaced])), key=_sequence)
+        newest = max((backup, *marks, *filter(None, [replaced])), key=attrgetter("sequence"))
         gap = 0 if replaced and replaced.sequence == newest.sequence else FENCE_GAP
         had_state = _move_aside(place, kept, mark)
         os.replace(beside, place)
@@ -159,10 +160,6 @@ def restore(
         gate.leave()
         gate.close()
         second.close()
-
-
-def _sequence(mark: Mark) -> int:
-    return mark.sequence
 
 
 def _checked(path: str) -> Mark:

@@ -328,7 +328,7 @@ class SqliteReader:
 
     def journals(self) -> tuple[Journal, ...]:
         """Commits begun and not ended."""
-        return tuple(_journal(*row) for row in self._rows("journals"))
+        return tuple(replace(_decode(body, Journal), id=number) for number, body in self._rows("journals"))
 
     def sightings(self, holder: str, worktree: str, keys: Iterable[str]) -> tuple[Sighting, ...]:
         """The versions of `keys` that a session last read."""
@@ -384,10 +384,6 @@ def _commits(rows: Iterable[tuple[Any, ...]]) -> tuple[tuple[Recorded, Committed
 def _known_event(kind: str, body: str) -> Event:
     """Decode an event, cached: a commit of thousands of files is read once for each of them."""
     return _decode_event(kind, body)
-
-
-def _journal(journal_id: int, body: str) -> Journal:
-    return replace(_decode(body, Journal), id=journal_id)
 
 
 def _decode(body: str, kind: type[T]) -> T:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
 from itertools import count
+from operator import attrgetter
 from typing import Final
 
 import apsw
@@ -307,14 +308,10 @@ def _number_of(connection: apsw.Connection, pragma: str) -> int:
     return int(str(connection.pragma(pragma)))
 
 
-def _number(store: SqliteStore) -> int:
-    return store.number
-
-
 def _before_fork() -> None:
     """Lock all stores, in the order in which a commit does: that of the repository, then one that keeps its leases."""
     _one_fork.acquire()
-    _forking.extend(sorted(_stores, key=_number))
+    _forking.extend(sorted(_stores, key=attrgetter("number")))
     for store in _forking:
         store.before_fork()
 
