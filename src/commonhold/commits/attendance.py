@@ -6,7 +6,6 @@ from typing import Final
 from commonhold.commits.external.proposals import Proposals
 from commonhold.kernel.commands import Break
 from commonhold.kernel.keys import canonical
-from commonhold.kernel.lease import Lease
 from commonhold.kernel.pictures import Briefing
 from commonhold.kernel.ports import IsRunning
 from commonhold.kernel.presence import Presence
@@ -106,9 +105,10 @@ class Attendance:
             for recorded, commit in commits
             if commit.worktree == root and commit.holder != holder and wall - recorded.at < RECENT_SECONDS
         )
+        leases = [each for each in self._leases.live() if each.holder != holder]
         return Briefing(
             tuple(each for each in others if wall - each.seen_at < GONE_SECONDS),
-            tuple(each for each in self._leases.live() if each.holder != holder and not _is_slot(each)),
+            tuple(each for each in leases if all(path_of_slot(key) is None for key in each.keys)),
             changes,
             self._works.waiting(),
             debts,
@@ -179,7 +179,3 @@ class Attendance:
 def _owes(holder: str, debtor: str) -> bool:
     """Whether a holder must fix it: its own obligations, and those of its subagents."""
     return bool(holder) and (debtor == holder or debtor.startswith(f"{holder}/"))
-
-
-def _is_slot(lease: Lease) -> bool:
-    return any(path_of_slot(key) is not None for key in lease.keys)

@@ -23,9 +23,8 @@ from commonhold.code.analysis.repository.new_use_errors import added_uses, leads
 from commonhold.code.analysis.repository.severity import Version, Weighed, weigh
 from commonhold.code.analysis.repository.summary import Summary
 from commonhold.code.indexes import Index
-from commonhold.code.regions.region import RegionMap
 from commonhold.code.type_checkers import Diagnostic, TypeChecker, TypeReport
-from commonhold.commits.draft import Draft, Touched, written
+from commonhold.commits.draft import Draft, written
 from commonhold.commits.plan import Admission, CrossFileEffects
 from commonhold.commits.suspicion_policy import Suspected, SuspicionPolicy, TestsOf
 from commonhold.kernel.events import RegionChange
@@ -148,7 +147,9 @@ class CrossFileAdmission:
         self._told.update(notices)
         aside = [each for each in report.unchecked if not work.is_edited(each.path, each.line)]
         new = tuple(each for each in report.new if not work.is_edited(each.path, each.line))
-        return new, (*notices, *map(_told_aside, aside[:_MOST_NAMED]))
+        left_out = "which the project's own type checks leave out, is newly complained of"
+        told = [f"{each.path}:{each.line}, {left_out}: {each.message}" for each in aside[:_MOST_NAMED]]
+        return new, (*notices, *told)
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,8 +200,13 @@ class _Work:
     @cached_property
     def drafted(self) -> frozenset[RegionChange]:
         """Return the regions that the drafts write."""
-        touched = ((each.draft, one) for each in self.versions for one in each.draft.touched)
-        return frozenset(_region_change(draft, one) for draft, one in touched)
+        found: set[RegionChange] = set()
+        for draft in (each.draft for each in self.versions):
+            for touched in draft.touched:
+                before, after = touched.before, touched.after
+                key = after.key.at(draft.target) if after else before.key if before else draft.before_map.file.key
+                found.add(RegionChange(str(key), before.hash if before else None, after.hash if after else None))
+        return frozenset(found)
 
     @cached_property
     def _after(self) -> Overlay:
@@ -252,20 +258,16 @@ class _Work:
 
     def _lines_of(self, path: str) -> Lines | None:
         if path not in self._lines:
-            regions = self._map_of(path)
+            drafts = [each.draft for each in self.versions if each.draft.target == path]
+            regions = next((each.after_map for each in drafts if each.source is not None), None)
+            if regions is None and (looked := self.look(path)):
+                regions = looked.map
             self._lines[path] = Lines(regions) if regions else None
         return self._lines[path]
 
     @cached_property
     def _lines(self) -> dict[str, Lines | None]:
         return {}
-
-    def _map_of(self, path: str) -> RegionMap | None:
-        for each in self.versions:
-            if each.draft.target == path and each.draft.source is not None:
-                return each.draft.after_map
-        looked = self.look(path)
-        return looked.map if looked else None
 
     # The same, in the terms of admission.
 
@@ -284,7 +286,12 @@ class _Work:
 
     def required(self, weighed: Weighed) -> tuple[Required, ...]:
         """Return the places to repair or to lease."""
-        return merged(self._required(weighed.binding))
+        found = [(each, self._key_at(each.path, each.line)) for each in weighed.binding]
+        return merged(
+            Required(key, each.why(subject_of(key)), each.line, each.is_broken, each.evidence)
+            for each, key in found
+            if key is not None
+        )
 
     def suspicions(self, weighed: Weighed, policies: Policies) -> dict[Suspicion, Escalation]:
         """Return the places that may be affected, grouped by the project's policy for them."""
@@ -299,12 +306,6 @@ class _Work:
         for each in self._concerns:
             changed.setdefault(each.target_path, set()).add(each.target)
         return impacted_tests(Overlay(self.library, self.before), changed)
-
-    def _required(self, concerns: Iterable[Concern]) -> Iterator[Required]:
-        for each in concerns:
-            key = self._key_at(each.path, each.line)
-            if key is not None:
-                yield Required(key, each.why(subject_of(key)), each.line, each.is_broken, each.evidence)
 
     def _escalation(self, concerns: Sequence[Concern]) -> Escalation:
         """Return one escalation for all concerns; the key to lease is the smallest file or folder with all of them."""
@@ -332,17 +333,6 @@ class _Work:
         if len(paths) == 1:
             return file_key(next(iter(paths)))
         return file_key(f"{commonpath([dirname(path) for path in paths])}/")
-
-
-def _told_aside(complaint: Diagnostic) -> str:
-    place = f"{complaint.path}:{complaint.line}"
-    return f"{place}, which the project's own type checks leave out, is newly complained of: {complaint.message}"
-
-
-def _region_change(draft: Draft, touched: Touched) -> RegionChange:
-    before, after = touched.before, touched.after
-    key = after.key.at(draft.target) if after else before.key if before else draft.before_map.file.key
-    return RegionChange(str(key), before.hash if before else None, after.hash if after else None)
 
 
 def _version_of(version: _Version) -> Version:

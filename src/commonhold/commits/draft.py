@@ -206,9 +206,6 @@ def written(before: RegionMap, after: RegionMap, touched: Sequence[Touched]) -> 
     """Return the leaves that the edits write: of a file or class given as a whole, those that differ from before."""
     given = {each.after.key for each in touched if each.after}
     inside = [leaf for leaf in after.leaves() if not given.isdisjoint(leaf.key.upward())]
-    return frozenset(leaf.key for leaf in inside if leaf.key in given or not _is_kept(leaf, before))
-
-
-def _is_kept(leaf: Region, before: RegionMap) -> bool:
-    old = before.by_key.get(leaf.key)
-    return old is not None and old.hash == leaf.hash
+    old = before.by_key
+    kept = {leaf.key for leaf in inside if leaf.key in old and old[leaf.key].hash == leaf.hash}
+    return frozenset(leaf.key for leaf in inside if leaf.key in given or leaf.key not in kept)

@@ -48,19 +48,15 @@ def origin_of(past: ContentHistory, stale: Stale) -> Origin | None:
     if not region.key.is_header:
         if may_be_another(past, stale, region, base):
             return None
-        data = kept if kept is not None else _definition_then(past, stale, region, base)
-        return None if data is None else Origin(region.key, region.spans[0], data)
+        if kept is None:
+            kept = next(iter(_from_version(past, stale.key.file_path, region, base)), None)
+        return None if kept is None else Origin(region.key, region.spans[0], kept)
     if kept is not None and hash_bytes(kept).startswith(base):
         piece: _Piece | None = _Piece(kept, stale.span)
     else:
         piece = _piece_of(_pieces_then(past, source, region, base, kept), stale.span)
     index = None if piece is None else _index_now(source, region, piece)
     return None if piece is None or index is None else Origin(region.key, region.spans[index], piece.data, index)
-
-
-def _definition_then(past: ContentHistory, stale: Stale, region: Region, base: str) -> bytes | None:
-    pieces = _from_version(past, stale.key.file_path, region, base)
-    return pieces[0] if pieces else None
 
 
 def _pieces_then(

@@ -51,7 +51,10 @@ class ExternalChanges:
         files = self._place.files
         with self._place.store.read() as reader:
             being_written = {each.path for each in reader.proposals(files.root) if each not in overdue}
-            seen = _files(reader.seen(files.root)) if paths is None else map(files.path_of, paths)
+            if paths is None:
+                seen = dict.fromkeys(canonical(key).file_path for key in reader.seen(files.root))
+            else:
+                seen = dict.fromkeys(map(files.path_of, paths))
             return {path: self._known_content(reader, path) for path in seen if path not in being_written}
 
     def _changed(self, known: Mapping[str, str | None]) -> Before:
@@ -71,7 +74,3 @@ class ExternalChanges:
         seen = [each for _, each in reader.seen_by_others("", self._place.files.root, [str(file_key(path))])]
         other = [each for each in seen if not self._external_writes.holds(path, each.hash)]
         return max(other, key=lambda each: each.sequence).hash if other else ""
-
-
-def _files(keys: Iterable[str]) -> list[str]:
-    return list(dict.fromkeys(canonical(key).file_path for key in keys))

@@ -1,6 +1,6 @@
 """Files that a session wrote and a person or program without a session deleted since: offered, not restored."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
@@ -28,20 +28,15 @@ def lost_files(events: Iterable[Recorded], worktree: str, now: float) -> list[Lo
     """Return the lost files in the log, oldest loss first, even if they exist again; `events` are in order."""
     authors: dict[str, Committed] = {}
     lost: dict[str, LostFile] = {}
-    for at, commit, path, before, after in _changes(events, worktree):
-        lost.pop(path, None)
-        author = authors.get(path)
-        if commit.holder != NOBODY:
-            authors[path] = commit
-        elif after is None and before is not None and author is not None and commit.intent != BY_GIT:
-            lost[path] = LostFile(path, before, author.holder, author.intent, at)
-    return [each for each in lost.values() if now - each.lost_at < OFFERED_SECONDS]
-
-
-def _changes(
-    events: Iterable[Recorded], worktree: str
-) -> Iterator[tuple[float, Committed, str, str | None, str | None]]:
     for each in events:
-        if isinstance(each.event, Committed) and each.event.worktree == worktree:
-            for file in each.event.files:
-                yield each.at, each.event, file.path, file.before, file.after
+        commit = each.event
+        if not isinstance(commit, Committed) or commit.worktree != worktree:
+            continue
+        for file in commit.files:
+            lost.pop(file.path, None)
+            author = authors.get(file.path)
+            if commit.holder != NOBODY:
+                authors[file.path] = commit
+            elif file.after is None and file.before is not None and author is not None and commit.intent != BY_GIT:
+                lost[file.path] = LostFile(file.path, file.before, author.holder, author.intent, each.at)
+    return [found for found in lost.values() if now - found.lost_at < OFFERED_SECONDS]

@@ -1,6 +1,6 @@
 """Find the work of others that came after commits, and bears on their undo."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from commonhold.commits.undo.answers import LaterWork
 from commonhold.commits.undo.inverse import Hindrance
@@ -45,13 +45,11 @@ def last_change(reader: Reader, worktree: str, selected: Selected, key: Key, why
     """Return the last commit there that changed something within `key`, other than those to undo, with that reason."""
     undone = {each.sequence for each in selected.commits}
     for recorded, commit in reader.commits_on(key.file_path, HISTORY):
-        if commit.worktree == worktree and recorded.sequence not in undone and _changes_within(commit, key):
+        if commit.worktree != worktree or recorded.sequence in undone:
+            continue
+        if any(contains(key, canonical(change.key)) for change in commit.regions):
             return _work(Made(recorded, commit), str(key), why)
     return LaterWork(str(key), why)
-
-
-def _changes_within(commit: Committed, key: Key) -> bool:
-    return any(contains(key, canonical(change.key)) for change in commit.regions)
 
 
 def _work(made: Made, key: str, why: str) -> LaterWork:
@@ -61,10 +59,5 @@ def _work(made: Made, key: str, why: str) -> LaterWork:
 def _regions(commit: Committed, path: str) -> Sequence[str]:
     """Return the innermost regions of a file that a commit changed; the file itself if it names none."""
     changed = [each for change in commit.regions if (each := canonical(change.key)).file_path == path]
-    inner = _innermost(changed)
+    inner = [key for key in changed if not any(other != key and contains(key, other) for other in changed)]
     return [str(key) for key in inner] or [path]
-
-
-def _innermost(keys: Iterable[Key]) -> list[Key]:
-    listed = list(keys)
-    return [key for key in listed if not any(other != key and contains(key, other) for other in listed)]

@@ -1,6 +1,6 @@
 """Find the commits that an undo means, those of them that are in effect, and the later commits to the same files."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
@@ -66,7 +66,8 @@ def select(reader: Reader, worktree: str, what: str, task: TaskRecord | None) ->
     if what.isascii() and what.isdigit():
         commits = _numbered(reader, worktree, min(int(what[:20]), MAX_NUMBER - 1))
     else:
-        recent = [each for each in _recent(reader) if _is_work(each, worktree)]
+        latest = [Made(*each) for each in reader.latest_commits(MOST_COMMITS)]
+        recent = [each for each in latest if _is_work(each, worktree)]
         commits = [] if what.startswith(TASK) else [each for each in recent if is_part_of(each.commit.holder, what)]
         if not commits and task is not None:
             commits = [each for each in recent if _is_for(task, each)]
@@ -91,10 +92,6 @@ def made_at(reader: Reader, sequence: int) -> Made | None:
 def _numbered(reader: Reader, worktree: str, number: int) -> list[Made]:
     made = made_at(reader, number)
     return [made] if made is not None and _is_work(made, worktree) else []
-
-
-def _recent(reader: Reader) -> Iterable[Made]:
-    return (Made(*each) for each in reader.latest_commits(MOST_COMMITS))
 
 
 def _is_work(made: Made, worktree: str) -> bool:

@@ -208,7 +208,9 @@ def _hindered(holder: str, wish: _Wish, selected: Selected, found: _Inverses) ->
     """Return the refusal of an undo whose changes cannot be separated from later ones."""
     works = {path: tuple(built_on(selected, path, hindrance)) for path, hindrance in found.hindrances.items()}
     later = tuple(chain.from_iterable(works.values()))
-    by_hand = [path for path, each in found.hindrances.items() if each.lost or _has_no_number(works[path])]
+    # Where no commit is known that could be taken back before, only an edit by hand helps.
+    unknown = {path for path, work in works.items() if all(each.sequence is None for each in work)}
+    by_hand = [path for path, each in found.hindrances.items() if each.lost or path in unknown]
     whys = "; ".join(each.why for each in found.hindrances.values())
     is_lost = any(each.lost for each in found.hindrances.values())
     rest = tuple(found.files)
@@ -294,11 +296,6 @@ def _unmerged(path: str, hindrance: Hindrance) -> Unmerged:
     obstacles = tuple(Obstacle(spot.reason, spot.why) for spot in hindrance.spots)
     marked = hindrance.marked.decode("utf-8", "replace") if hindrance.marked is not None else None
     return Unmerged(path, obstacles, marked)
-
-
-def _has_no_number(works: Iterable[LaterWork]) -> bool:
-    """Whether no commit is known that could be taken back before."""
-    return all(each.sequence is None for each in works)
 
 
 def _ways_of(caller: str, later: Iterable[LaterWork]) -> tuple[Next, ...]:
