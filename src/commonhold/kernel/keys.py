@@ -173,13 +173,9 @@ def overlaps(left: Key, right: Key) -> bool:
         return False
     if len(shorter.path) < len(longer.path):
         return True
-    return left.is_folder or right.is_folder or _names_overlap(left.names, right.names)
-
-
-def _names_overlap(left: Names, right: Names) -> bool:
-    if _is_shared_header(left) or _is_shared_header(right):
+    if left.is_folder or right.is_folder or _is_shared_header(left.names) or _is_shared_header(right.names):
         return True
-    return all(mine.overlaps(theirs) for mine, theirs in zip(left, right, strict=False))
+    return all(mine.overlaps(theirs) for mine, theirs in zip(left.names, right.names, strict=False))
 
 
 def _is_shared_header(names: Names) -> bool:

@@ -160,9 +160,11 @@ def overlapping_claims(keys: Iterable[Key], claims: Sequence[Lease | Waiter]) ->
     if not claims:
         return ()
     claimed = Claims(claims)
-    found = (_conflict(key, held, claim) for key in keys for held, claim in claimed.overlapping(key))
     named: dict[tuple[str, str, str, Mode, bool], Conflict] = {}
-    for each in found:
+    overlaps = ((str(key), held, claim) for key in keys for held, claim in claimed.overlapping(key))
+    for key, held, claim in overlaps:
+        ends_at, is_waiting = claim.deadline.wall, isinstance(claim, Waiter)
+        each = Conflict(key, str(held), claim.holder, claim.task, claim.mode, ends_at, is_waiting)
         name = (each.key, each.held, each.holder, each.mode, each.is_waiting)
         if name in named:
             named[name] = max(named[name], each, key=lambda conflict: conflict.expires_at)
@@ -186,11 +188,6 @@ def shares_slots(claim: Lease | Waiter, wanted: Lease | Waiter) -> bool:
 def divides_otherwise(claim: Lease | Waiter, wanted: Lease | Waiter) -> bool:
     """Whether both count slots of the same key, but not the same number of them."""
     return 0 < claim.slots != wanted.slots > 0 and claim.keys == wanted.keys
-
-
-def _conflict(key: Key, held: Key, claim: Lease | Waiter) -> Conflict:
-    expires_at, is_waiting = claim.deadline.wall, isinstance(claim, Waiter)
-    return Conflict(str(key), str(held), claim.holder, claim.task, claim.mode, expires_at, is_waiting)
 
 
 class Claims:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from operator import attrgetter
 from typing import Final
 
 from commonhold.kernel.clock import Now, deadline
@@ -68,7 +69,7 @@ class Turn:
         self.now = now
         self.events: list[Event] = []
         self.leases = {lease.id: lease for lease in table.leases}
-        self.waiters = {waiter.id: waiter for waiter in sorted(table.waiters, key=_number)} if table.waiters else {}
+        self.waiters = {waiter.id: waiter for waiter in sorted(table.waiters, key=attrgetter("number"))}
         self.shifted: dict[str, None] = {}
         """Holders of which a lease has ended or changed hands: their places in line may be behind others now."""
         self._first_sequence = table.next_sequence
@@ -213,10 +214,6 @@ class Turn:
         if replaced is not None and _is_upgrade(waiter, replaced):
             lease = _upgraded(lease, replaced, self.now)
         return self.grant(lease, waiter.replaces)
-
-
-def _number(waiter: Waiter) -> int:
-    return waiter.number
 
 
 def _unclaimed(waiter: Waiter, fence: int, now: Now) -> Lease:

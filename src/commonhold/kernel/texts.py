@@ -41,9 +41,10 @@ def check_holder(text: str) -> str:
 
 def check_line(text: str, what: str, limit: int = MAX_TEXT_LENGTH) -> str:
     """Check that a text is one printable line of at most `limit` characters. Raises InputError `TEXT_INVALID`."""
-    bad = None if text.isprintable() else _first_unprintable(text)
-    if bad is not None:
-        raise _invalid(what, f"holds the control character {bad!r}", "write it as one line of printable text")
+    if not text.isprintable():
+        bad = next((char for char in text if unicodedata.category(char) in _UNPRINTABLE), None)
+        if bad is not None:
+            raise _invalid(what, f"holds the control character {bad!r}", "write it as one line of printable text")
     if len(text) > limit:
         raise _invalid(what, f"has {len(text)} characters; at most {limit} are kept", "shorten it")
     return text
@@ -109,10 +110,6 @@ def duration(seconds: float) -> str:
 def in_utf8(text: str) -> str:
     """Return the text without lone surrogates: programs that count in UTF-16 cut texts inside a character."""
     return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-
-
-def _first_unprintable(text: str) -> str | None:
-    return next((char for char in text if unicodedata.category(char) in _UNPRINTABLE), None)
 
 
 def _invalid(what: str, why: str, hint: str) -> InputError:
