@@ -327,14 +327,11 @@ def _with_blank_lines_cut(source: bytes, pieces: Sequence[_Piece], layout: Layou
         floor = cut[-1].end if cut else 0
         start = piece.start
         if isinstance(piece.edit, Delete):
-            start = floor if _continues(source, cut, piece) else _cut_start(source, floor, pieces, index, layout)
+            follows_delete = bool(cut) and isinstance(cut[-1].edit, Delete)
+            continues = follows_delete and not source[floor:start].strip(BLANK)
+            start = floor if continues else _cut_start(source, floor, pieces, index, layout)
         cut.append(replace(piece, start=start))
     return cut
-
-
-def _continues(source: bytes, cut: Sequence[_Piece], piece: _Piece) -> bool:
-    follows_delete = bool(cut) and isinstance(cut[-1].edit, Delete)
-    return follows_delete and not source[cut[-1].end : piece.start].strip(BLANK)
 
 
 def _cut_start(source: bytes, floor: int, pieces: Sequence[_Piece], index: int, layout: Layout) -> int:

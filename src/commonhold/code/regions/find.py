@@ -95,11 +95,8 @@ def _key(map: RegionMap, names: Names) -> Key:  # noqa: A002
 
 
 def _fits(given: Names, names: Names) -> bool:
-    return all(map(_name_fits, given, names))
-
-
-def _name_fits(given: Name, name: Name) -> bool:
-    return given.ordinal in (0, name.ordinal) or (given.ordinal == 1 and name.ordinal == 0)
+    pairs = ((mine.ordinal, theirs.ordinal) for mine, theirs in zip(given, names, strict=False))
+    return all(mine in (0, theirs) or (mine, theirs) == (1, 0) for mine, theirs in pairs)
 
 
 def _undecoded(map: RegionMap) -> Problem | None:  # noqa: A002

@@ -73,11 +73,8 @@ def placed_region(after: RegionMap, placed: Placed) -> Region:
 def _header_at(after: RegionMap, before: Region, position: int) -> Region | None:
     """Return the header of the same class; of several classes with one name, the one around `position`."""
     headers = [region for region in after.by_bare_key.get(before.key.bare(), ()) if region.kind is before.kind]
-    return next((each for each in headers if _container_end(after, each) >= position), None)
-
-
-def _container_end(map: RegionMap, header: Region) -> int:  # noqa: A002
-    return map.by_key[header.parent].end if header.parent else header.end
+    around = ((each, after.by_key[each.parent] if each.parent else each) for each in headers)
+    return next((header for header, container in around if container.end >= position), None)
 
 
 def _same_name(left: Key | None, right: Key | None) -> bool:
@@ -212,11 +209,6 @@ def placed_lines(map: RegionMap) -> Iterator[tuple[Key, list[tuple[int, bytes]]]
             yield region.key, [(span[0], line) for span in region.spans for line in _lines(map, span, ())]
 
 
-def _lines_of(map: RegionMap, region: Region, ranges: Sequence[Span]) -> Iterator[bytes]:  # noqa: A002
-    for span in region.spans:
-        yield from _lines(map, span, ranges)
-
-
 def _headers(map: RegionMap, definitions: Iterable[Span]) -> list[Region]:  # noqa: A002
     """Return the headers outside `definitions`."""
     within = sorted(definitions)
@@ -239,7 +231,10 @@ def _header_lines(
 ) -> list[tuple[Key, list[bytes]]]:
     """Return each header under its bare key, with its lines outside `ranges`."""
     without = sorted(ranges)
-    return [(region.key.bare(), list(_lines_of(map, region, without))) for region in headers]
+    return [
+        (region.key.bare(), [line for span in region.spans for line in _lines(map, span, without)])
+        for region in headers
+    ]
 
 
 def _lines(map: RegionMap, span: Span, ranges: Sequence[Span]) -> Iterator[bytes]:  # noqa: A002
