@@ -91,7 +91,9 @@ def write(happening: Happening, response: Response) -> Reply:
     if response.context and type(happening) in _CONTEXT_OF:
         output["additionalContext"] = response.context
     if output:
-        answer["hookSpecificOutput"] = {"hookEventName": _event_of(happening), **output}
+        has_failed = isinstance(happening, Edited | Ran) and happening.has_failed
+        event = AFTER_FAILURE if has_failed else _CONTEXT_OF[type(happening)]
+        answer["hookSpecificOutput"] = {"hookEventName": event, **output}
     if response.notice:
         answer["systemMessage"] = response.notice
     return reply(answer)
@@ -124,14 +126,6 @@ def prompt_given(call: Call, prompt: str) -> Happening:
 def denied(why: str) -> Mapping[str, str]:
     """Return the fields that deny a call of a tool, with the reason."""
     return {"permissionDecision": "deny", "permissionDecisionReason": why or "Commonhold refused it"}
-
-
-def _event_of(happening: Happening) -> str:
-    match happening:
-        case Edited(has_failed=True) | Ran(has_failed=True):
-            return AFTER_FAILURE
-        case _:
-            return _CONTEXT_OF[type(happening)]
 
 
 EVENTS: Final[Mapping[str, Callable[[_Event], Happening]]] = {

@@ -65,15 +65,11 @@ def _number(cells: list[Any], name: str) -> int | None:
 def _new_cell(wish: CellEdit, notebook: dict[str, Any]) -> dict[str, Any]:
     is_text = wish.kind == "markdown"
     cell: dict[str, Any] = {"cell_type": "markdown" if is_text else "code"}
-    if _has_ids(notebook):
+    version = notebook.get("nbformat"), notebook.get("nbformat_minor", 0)
+    if all(isinstance(part, float) for part in version) and version >= _IDS_SINCE:
         cell["id"] = hashlib.sha256(wish.source.encode(errors="replace")).hexdigest()[:8]
     cell |= {"source": wish.source, "metadata": {}}
     return cell if is_text else cell | {"execution_count": None, "outputs": []}
-
-
-def _has_ids(notebook: dict[str, Any]) -> bool:
-    version = notebook.get("nbformat"), notebook.get("nbformat_minor", 0)
-    return all(isinstance(part, float) for part in version) and version >= _IDS_SINCE
 
 
 def _replace(cell: dict[str, Any], wish: CellEdit) -> None:

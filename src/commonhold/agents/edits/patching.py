@@ -81,7 +81,8 @@ def _place(lines: Sequence[str], hunk: Hunk, at: int, manner: Manner) -> _Place 
     where = (
         "at the end of the file" if hunk.at_end and manner.heeds_end else "in the file, or not after the last change"
     )
-    return f"lines that the patch changes are not {where}: {_first_words(hunk)}"
+    first = next((line.strip() for line in hunk.before if line.strip()), "a blank line")
+    return f"lines that the patch changes are not {where}: {first}"
 
 
 def _find(lines: Sequence[str], sought: Sequence[str], starts: range, ways: Sequence[_Way]) -> int | None:
@@ -113,23 +114,14 @@ def _less_a_blank(hunk: Hunk) -> Hunk:
 
 
 def _joined(lines: list[_Line], places: Sequence[_Place], manner: Manner) -> str:
-    end = lines[0].end if lines and manner.ends is Ends.FIRST else ""
+    end = (lines[0].end if lines and manner.ends is Ends.FIRST else "") or "\n"
     after = list(lines)
     for place in reversed(sorted(places, key=lambda place: place.start)):  # noqa: C413 - keeps the order at one place
-        after[place.start : place.stop] = _new(lines, place, manner, end or "\n")
-    return _written(after, end or "\n")
+        after[place.start : place.stop] = _new(lines, place, manner, end)
+    return "".join(f"{line.text}{line.end or end}" for line in after)  # also completes a line without a line ending
 
 
 def _new(lines: Sequence[_Line], place: _Place, manner: Manner, end: str) -> Iterator[_Line]:
     kept = {after: before for before, after in place.hunk.kept} if manner.keeps_context else {}
     for number, text in enumerate(place.hunk.after):
         yield lines[place.start + kept[number]] if number in kept else _Line(text, end)
-
-
-def _written(lines: Sequence[_Line], end: str) -> str:
-    """Return the text of these lines; `end` completes a line without a line ending."""
-    return "".join(f"{line.text}{line.end or end}" for line in lines)
-
-
-def _first_words(hunk: Hunk) -> str:
-    return next((line.strip() for line in hunk.before if line.strip()), "a blank line")

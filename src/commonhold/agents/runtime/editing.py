@@ -178,13 +178,18 @@ class ToolEdit:
         return self._session.propose(changeset, call=self._call, blind=self._blind())
 
     def _blind(self) -> tuple[str, ...]:
-        """Return the files that are overwritten without naming their present content.
+        """Return the files that are overwritten without naming their present content: their writer must know it.
 
         How an unknown tool reads is unknown, too: for a guess, these are only the files that another session wrote
         last.
         """
-        blind = _overwritten_blindly(self._wishes)
-        return tuple(path for path in blind if self._is_of_another(path)) if self._is_guess else blind
+        paths: dict[str, None] = {}
+        for wish in self._wishes:
+            if isinstance(wish, Whole | Removed):
+                paths[wish.path] = None
+            elif isinstance(wish, Patched) and wish.to:
+                paths[wish.to] = None
+        return tuple(path for path in paths if not self._is_guess or self._is_of_another(path))
 
     def _is_of_another(self, path: str) -> bool:
         newest, own = self._session.commits_on(path, limit=1), (self._session.holder, NOBODY)
@@ -238,14 +243,3 @@ def _sought(wishes: Iterable[IntendedWrite], path: str) -> str:
 def inside(wish: IntendedWrite) -> list[str]:
     """Return the paths of a wish that lie in its working tree."""
     return [path for path in is_about((wish,)) if not Path(path).is_absolute()]
-
-
-def _overwritten_blindly(wishes: Iterable[IntendedWrite]) -> tuple[str, ...]:
-    """Return the paths that are replaced, moved onto or removed as a whole: their writer must know the old content."""
-    paths: dict[str, None] = {}
-    for wish in wishes:
-        if isinstance(wish, Whole | Removed):
-            paths[wish.path] = None
-        elif isinstance(wish, Patched) and wish.to:
-            paths[wish.to] = None
-    return tuple(paths)

@@ -1,6 +1,6 @@
 """The reply to a hook that was not answered in time: the cause of the delay, as far as it is known."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
@@ -22,19 +22,17 @@ def why_late(happening: Happening, seconds: float) -> str:
 
 def too_long(wishes: Iterable[IntendedWrite], folder: str) -> str:
     """Return that a file is too large to be judged in time; empty if none is."""
-    size, path = max(_sizes(wishes, folder), default=(0, ""))
+    sizes: list[tuple[int, str]] = []
+    for wish in wishes:
+        if isinstance(wish, Whole):
+            sizes.append((len(wish.content), wish.path))
+        sizes += ((_size(Path(folder, path)), path) for path in is_about((wish,)))
+    size, path = max(sizes, default=(0, ""))
     return (
         (f"the effects of a change to {path} take too long to find: it has {size:,} bytes")
         if size >= LARGE_BYTES
         else ""
     )
-
-
-def _sizes(wishes: Iterable[IntendedWrite], folder: str) -> Iterator[tuple[int, str]]:
-    for wish in wishes:
-        if isinstance(wish, Whole):
-            yield len(wish.content), wish.path
-        yield from ((_size(Path(folder, path)), path) for path in is_about((wish,)))
 
 
 def _size(place: Path) -> int:

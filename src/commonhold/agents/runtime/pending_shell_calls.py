@@ -28,7 +28,7 @@ class PendingShellCalls:
     def note(self, happening: AboutToRun) -> None:
         """Record a command that is about to run."""
         with self._turn:
-            session = _session_of(happening.caller)
+            session = Caller(happening.caller.agent, happening.caller.session).holder  # also for a subagent
             awaited = self._sessions.pop(session, deque(maxlen=MOST))
             awaited.append(happening)
             self._sessions[session] = awaited
@@ -69,10 +69,6 @@ def command_in(script: str) -> str:
         return words[words.index(_BEFORE_COMMAND) + 1]
     except (ValueError, IndexError):
         return script
-
-
-def _session_of(caller: Caller) -> str:
-    return Caller(caller.agent, caller.session).holder
 
 
 def _plain(command: str) -> str:

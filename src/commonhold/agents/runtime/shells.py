@@ -167,11 +167,6 @@ class Shells:
         parts = [run for name, run in self._runs.items() if name.startswith(f"{ticket}{_PART}")]
         return [*parts, self._runs[ticket]] if ticket in self._runs else parts
 
-    def _go_to_made(self, run: Run) -> None:
-        """Watch a command in the working trees that it has created and goes to."""
-        for root in trees_visited(run.asked.command, run.asked.cwd, run.session.root):
-            self._add_made(root, run)
-
     def _add_made(self, root: str, run: Run) -> None:
         with self._lock:
             is_known = any(each.session.root == root for each in self._parts(run.asked.ticket))
@@ -296,7 +291,9 @@ class Shells:
         if run is None:
             return ""
         if not run.is_doubtful:
-            self._go_to_made(run)
+            # Watch it in the working trees that it has created and goes to.
+            for root in trees_visited(run.asked.command, run.asked.cwd, run.session.root):
+                self._add_made(root, run)
         with self._lock:
             parts = self._parts(ticket)
         return "\n".join(filter(None, [self._part_ended(each, status) for each in parts]))
@@ -357,7 +354,9 @@ class Shells:
         """Do the same once for a session without a reported start: it runs its commands with `commonhold exec`."""
         if session.holder not in self._freed:
             self.free(session)
-            _remember(self._freed, session.holder)
+            self._freed[session.holder] = None
+            if len(self._freed) > MOST_REMEMBERED:  # then it may be done again for the oldest
+                del self._freed[next(iter(self._freed))]
 
     def settle(self, root: str, holder: str) -> None:
         """Record the writes so far of a holder's commands in the working tree at `root`."""
@@ -401,10 +400,3 @@ class Shells:
 def _is_passing(fault: CommonholdError) -> bool:
     """Whether a failed step may succeed later."""
     return fault.retryable or fault.code == Code.DISK_FULL
-
-
-def _remember(holders: dict[str, None], holder: str) -> None:
-    """Add a holder, and forget the oldest of too many: a one-time step may then be done again."""
-    holders[holder] = None
-    if len(holders) > MOST_REMEMBERED:
-        del holders[next(iter(holders))]

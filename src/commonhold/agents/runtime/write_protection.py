@@ -84,7 +84,8 @@ def asked_by(told: Mapping[str, Any], ticket: str) -> Asked:
     words = tuple(word for word in command if isinstance(word, str)) if isinstance(command, list) else ()
     process = told.get("process", NOBODY)
     texts = [told.get(name, "") for name in ("holder", "cwd", "root", "reported_as")]
-    if not words or words != tuple(command or ()) or not isinstance(process, int) or not all(map(_is_text, texts)):
+    are_texts = all(isinstance(each, str) for each in texts)
+    if not words or words != tuple(command or ()) or not isinstance(process, int) or not are_texts:
         raise InputError(
             Code.TEXT_INVALID,
             "a shell command needs holder, cwd and command, a list of words",
@@ -100,10 +101,6 @@ def repository_of(asked: Asked) -> Repository:
     folder = goes_to(asked.command)
     there = Trees(here).around(str(Path(asked.cwd, folder))) if folder else None
     return here if there in (None, here.root) else find_repository(there)
-
-
-def _is_text(value: object) -> bool:
-    return isinstance(value, str)
 
 
 def leave_for(asked: Asked, session: Commonhold, ground: ScanScope, offer: Offer) -> Leave | str:
