@@ -18,7 +18,6 @@ from commonhold.kernel.refusals import Refusal
 if TYPE_CHECKING:
     from commonhold.kernel.answers import CommitAnswer
     from commonhold.kernel.changeset import Changeset
-    from commonhold.kernel.keys import Key
     from commonhold.kernel.values import Value
 
 Resolver = Callable[[str], bytes]
@@ -35,15 +34,12 @@ class Resolvers:
     def hash_of(self, text: str) -> str | None:
         """Return the hash of the external value of a key; None if it has none."""
         key = parse(text).key()
-        resolver = self._innermost(key)
+        around = [pattern for pattern in self._by_key if contains(pattern, key)]
+        innermost = max(around, key=lambda pattern: len(pattern.path), default=None)
         # Loaded here, as below: few sessions have resolvers.
         from commonhold.code.regions.region import hash_bytes  # noqa: PLC0415
 
-        return None if resolver is None else hash_bytes(resolver(text))
-
-    def _innermost(self, key: Key) -> Resolver | None:
-        around = [pattern for pattern in self._by_key if contains(pattern, key)]
-        return self._by_key[max(around, key=lambda pattern: len(pattern.path))] if around else None
+        return None if innermost is None else hash_bytes(self._by_key[innermost](text))
 
 
 def version_of(resolvers: Resolvers, key: str) -> Steps[str]:

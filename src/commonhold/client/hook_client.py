@@ -237,7 +237,9 @@ def without_answer(agent: str, payload: bytes, policy: str, why: str, step: str 
     message = f"Commonhold could not be asked: {why}."
     if policy == "allow":
         told = f"{message} This goes on without it, since when_down = allow."
-        return (0, _notice(told), b"") if agent in ("claude", "codex", "gemini", "vscode") else (0, b"", told.encode())
+        if agent in ("claude", "codex", "gemini", "vscode"):
+            return 0, _json(systemMessage=told), b""
+        return 0, b"", told.encode()
     if not _is_about_to_act(payload):
         return FAILED, b"", message.encode()
     next_step = f" Nothing is written meanwhile. Next: {step}."
@@ -247,10 +249,6 @@ def without_answer(agent: str, payload: bytes, policy: str, why: str, step: str 
     if agent == "claude" and b'"PreToolUse"' in payload:  # with an exit status it shows its model the whole command
         return 0, _json(hookSpecificOutput={"hookEventName": "PreToolUse", **denial}), b""
     return BLOCKED, b"", (message + next_step).encode()
-
-
-def _notice(text: str) -> bytes:
-    return _json(systemMessage=text)
 
 
 def _json(**shape: object) -> bytes:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from itertools import count
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import uvicorn
@@ -99,7 +100,7 @@ class _Connection(HttpProtocol):
         if len(there) > most:
             transport.abort()
         elif len(strangers) > most_strangers:
-            oldest = min(strangers, key=_number)
+            oldest = min(strangers, key=attrgetter("number"))
             oldest.is_stranger = False  # it is in the list until the loop has closed it, and must not be chosen again
             oldest.transport.abort()
         self._patience = self.loop.call_later(HEAD_SECONDS, self._give_up, transport)
@@ -144,10 +145,6 @@ class _NetworkConnection(_Connection):
 
 
 _numbers: Final = count()
-
-
-def _number(connection: _Connection) -> int:
-    return connection.number
 
 
 class _Server(uvicorn.Server):

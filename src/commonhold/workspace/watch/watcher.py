@@ -94,7 +94,9 @@ class Watcher:
 
     def _found(self, hints: Collection[str] | None) -> set[str]:
         """Return the changed files, by the system's hints, or by reading everything."""
-        named = set(self._inside(hints or ()))
+        own = f"{self._git_dir}/" if self._git_dir is not None else None
+        paths = (os.path.relpath(hint, self._root) for hint in hints or () if own is None or not hint.startswith(own))
+        named = {path for path in paths if path != os.curdir}
         was_there = {path for path in named if self._snapshot.has(path)}
         folders = {path.rpartition("/")[0] for path in named}
         found = self._snapshot.look_at_all() if hints is None else self._snapshot.look(folders)
@@ -102,15 +104,6 @@ class Watcher:
         # Two changes in a tick leave the stamp as it was: a path that the system names has changed whatever its stamp
         # says.
         return found | was_there | {path for path in named if self._snapshot.has(path)}
-
-    def _inside(self, hints: Iterable[str]) -> Iterator[str]:
-        for hint in hints:
-            path = os.path.relpath(hint, self._root)
-            if self._is_ours(hint) and path != os.curdir:
-                yield path
-
-    def _is_ours(self, hint: str) -> bool:
-        return self._git_dir is None or not hint.startswith(f"{self._git_dir}/")
 
     def _follow(self) -> set[str]:
         """Watch the present folders; return the changes from before they were watched.
