@@ -15,8 +15,7 @@ from commonhold.code.regions.region import hash_of
 from commonhold.commits.historical_files import HistoricalFiles
 from commonhold.commits.plan import Plan
 from commonhold.commits.planning import PlannerOf
-from commonhold.commits.whole_files import made_to_hold
-from commonhold.kernel.changeset import Changeset
+from commonhold.kernel.changeset import Changeset, made_to_hold
 from commonhold.kernel.errors import InputError
 from commonhold.kernel.events import Committed
 from commonhold.kernel.files import FileState

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from commonhold.kernel.clock import Now
-from commonhold.kernel.keys import Key
+from commonhold.kernel.keys import Key, file_key
 from commonhold.kernel.lease import Conflict, Lease, conflicts
 from commonhold.kernel.modes import Mode
 from commonhold.kernel.texts import short_name
@@ -46,6 +46,17 @@ class Edit:
     mode: str | None = None
     span: int | None = None
     data: bytes | None = None
+
+
+def made_to_hold(path: str, base: str | None, content: bytes | None) -> Edit:
+    """Return the edit that sets a file's content; None deletes it. `base` is None if there is no file yet.
+
+    It is for callers that know the new content of a file, and not which regions it changes.
+    """
+    key = str(file_key(path))
+    if content is None:
+        return Edit(Op.DELETE_FILE, key, base=base)
+    return Edit(Op.CREATE_FILE if base is None else Op.REWRITE, key, base=base, data=content)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from commonhold.code.regions.region import RegionMap, hash_bytes
 from commonhold.commits import apply_edits
 from commonhold.commits.apply_edits import Content, applied, flaw_in
 from commonhold.commits.resolved_edits import KeyedEdit
-from commonhold.commits.whole_files import made_to_hold
+from commonhold.kernel.changeset import made_to_hold
 from commonhold.kernel.keys import parse_names
 from commonhold.machine.recent import Recent
 from commonhold.reads import recent_maps

@@ -11,8 +11,7 @@ from commonhold.agents.git.change_attribution import ChangeAttribution, Log
 from commonhold.agents.git.private_trees import Taken
 from commonhold.agents.git.staging import Staging
 from commonhold.code.regions.region import hash_bytes
-from commonhold.commits.whole_files import made_to_hold
-from commonhold.kernel.changeset import Changeset
+from commonhold.kernel.changeset import Changeset, made_to_hold
 from commonhold.kernel.errors import CommonholdError
 from commonhold.kernel.texts import listed
 from commonhold.merging.branches.histories import Blob

@@ -25,9 +25,8 @@ from commonhold.agents.runtime.lease_inheritance import handed_over
 from commonhold.agents.runtime.patience import is_worth_waiting
 from commonhold.client.session import Commonhold
 from commonhold.code.regions.region import hash_of
-from commonhold.commits.whole_files import made_to_hold
 from commonhold.kernel.answers import AcquireAnswer, CommitAnswer, RepairRegion
-from commonhold.kernel.changeset import Changeset, LeaseRef
+from commonhold.kernel.changeset import Changeset, LeaseRef, made_to_hold
 from commonhold.kernel.errors import Code, InputError
 from commonhold.kernel.events import Committed
 from commonhold.kernel.keys import file_key

@@ -18,9 +18,8 @@ from commonhold.commits.plan import CommitRequest, Plan, Rejected
 from commonhold.commits.planning import PlannerOf
 from commonhold.commits.record import committed, event_of, shown
 from commonhold.commits.use_cases import UseCases
-from commonhold.commits.whole_files import made_to_hold
 from commonhold.kernel.answers import CommitAnswer, Next, RecordAnswer, Repair
-from commonhold.kernel.changeset import Changeset
+from commonhold.kernel.changeset import Changeset, made_to_hold
 from commonhold.kernel.commands import Acquire, Break
 from commonhold.kernel.errors import Code, CommonholdError, InputError
 from commonhold.kernel.events import Committed, FileChange, Recorded

@@ -9,11 +9,10 @@ from commonhold.agents.edits.intended_writes import results
 from commonhold.agents.hook_events import IntendedWrite, Unclear, is_about
 from commonhold.client.session import Commonhold
 from commonhold.code.regions.region import hash_bytes
-from commonhold.commits.whole_files import made_to_hold
 from commonhold.integrations.langgraph.telling import refusal, success, unread
 from commonhold.integrations.langgraph.views import View, Views
 from commonhold.kernel.answers import CommitAnswer
-from commonhold.kernel.changeset import Changeset
+from commonhold.kernel.changeset import Changeset, made_to_hold
 from commonhold.kernel.errors import Code, InputError
 from commonhold.kernel.unified_diff import difference
 
