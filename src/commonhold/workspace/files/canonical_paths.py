@@ -150,7 +150,14 @@ class Locator:
         return found
 
     def _at(self, spec: Spec, place: Located) -> Key:
-        _check_not_reserved(spec.raw_path, place.segments)
+        reserved = next((part for part in place.segments if part.casefold() in RESERVED), None)
+        if reserved is not None:
+            raise InputError(
+                Code.PATH_RESERVED,
+                f"the path {spec.raw_path!r} lies in {reserved!r}, which belongs to git or to Commonhold itself",
+                hint="name a file of the project; git's own files are changed by git commands only",
+                fields={"path": spec.raw_path},
+            )
         is_folder = _is_folder(spec, place)
         if is_folder and spec.names:
             raise _no_file(spec.raw_path, "is a folder, which has no regions")
@@ -183,17 +190,6 @@ def _is_folder(spec: Spec, place: Located) -> bool:
     if not stat.S_ISREG(place.status.st_mode):
         raise _no_file(spec.raw_path, "is neither a file nor a folder")
     return False
-
-
-def _check_not_reserved(raw: str, segments: tuple[str, ...]) -> None:
-    for part in segments:
-        if part.casefold() in RESERVED:
-            raise InputError(
-                Code.PATH_RESERVED,
-                f"the path {raw!r} lies in {part!r}, which belongs to git or to Commonhold itself",
-                hint="name a file of the project; git's own files are changed by git commands only",
-                fields={"path": raw},
-            )
 
 
 def _no_file(path: str, why: str) -> InputError:

@@ -29,24 +29,20 @@ class GitIgnored:
 
     def on_the_way_to(self, path: str) -> Says:
         """Return the verdict of git's rules on a path, and on each folder that contains it."""
-        return partial(_verdict, self._rules_on(path))
+        # Each with the folder that it counts from; the first to decide wins.
+        ends = [index + 1 for index, char in enumerate(path.rstrip("/")) if char == "/"]
+        rules: list[tuple[str, Patterns]] = []
+        for folder in (path[:end] for end in (*reversed(ends), 0)):
+            if folder not in self._by_folder:
+                self._by_folder[folder] = self._file(os.path.join(self._git.root, folder, _RULES))
+            rules.append((folder, self._by_folder[folder].patterns()))
+        rules += [("", last.patterns()) for last in self._last]
+        return partial(_verdict, [each for each in rules if each[1] is not NOTHING])
 
     def is_tracked(self, path: str) -> bool:
         """Whether git tracks a path that is ignored by a rule or its folder's name; of a folder, something in it."""
         tracked = self._tracked_all_the_same()
         return any(each.startswith(path) for each in tracked) if path.endswith("/") else path in tracked
-
-    def _rules_on(self, path: str) -> list[tuple[str, Patterns]]:
-        """Return the rules on the way to a path, each with the folder that it counts from; the first to decide wins."""
-        ends = [index + 1 for index, char in enumerate(path.rstrip("/")) if char == "/"]
-        folders = [path[:end] for end in (*reversed(ends), 0)]
-        found = [(folder, self._rules(folder).patterns()) for folder in folders]
-        return [each for each in (*found, *(("", last.patterns()) for last in self._last)) if each[1] is not NOTHING]
-
-    def _rules(self, folder: str) -> RuleFile:
-        if folder not in self._by_folder:
-            self._by_folder[folder] = self._file(os.path.join(self._git.root, folder, _RULES))
-        return self._by_folder[folder]
 
     def _file(self, place: str) -> RuleFile:
         return RuleFile(place, ignores_case=self.ignores_case)
