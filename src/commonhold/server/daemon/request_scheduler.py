@@ -97,7 +97,10 @@ class Job:
         if self._is_elsewhere:
             return False
         if self.method == "acquire":
-            return not any(parse(key).scheme == FILE for key in self.arguments if isinstance(key, str))
+            try:
+                return not any(parse(key).scheme == FILE for key in self.arguments if isinstance(key, str))
+            except CommonholdError:  # no key, which the service says in its answer
+                return False
         return OPERATIONS[self.method].schedule is Schedule.QUICK
 
     def run(self) -> object:
@@ -177,7 +180,7 @@ class RequestScheduler:
         for job in jobs:
             if job.method == "acquire" and not job.peer.is_open:  # no peer would learn of a grant
                 self._leave_line(job)
-            elif _is_quick(job):
+            elif job.is_quick:
                 quick.append(job)
             else:
                 job.is_beside = True
@@ -308,13 +311,6 @@ class RequestScheduler:
         while not self._finished.empty():
             job, _, frame = self._finished.get()
             job.peer.send(frame)
-
-
-def _is_quick(job: Job) -> bool:
-    try:
-        return job.is_quick
-    except CommonholdError:
-        return False
 
 
 def job_of(peer: Peer, request: calls.Request) -> Job:
