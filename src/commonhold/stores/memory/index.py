@@ -106,7 +106,7 @@ class LeaseIndex:
             self._of_ids(ids),
             self.next_sequence,
             tuple(self._waiters.values()),
-            self._values_of(value_keys_of(command)),
+            tuple(self._values[key] for key in dict.fromkeys(value_keys_of(command)) if key in self._values),
             self._lost.get(lease_id) if isinstance(command, RecordPartialWork) else None,
             self._works.get(lease_id) if isinstance(command, Review) else None,
         )
@@ -120,9 +120,6 @@ class LeaseIndex:
         found = [self._leases[each] for each in dict.fromkeys(ids) if each in self._leases]
         found.sort(key=_fence)
         return tuple(found)
-
-    def _values_of(self, keys: Iterable[str]) -> tuple[Value, ...]:
-        return tuple(self._values[key] for key in dict.fromkeys(keys) if key in self._values)
 
     def leases(self) -> tuple[Lease, ...]:
         """All leases, oldest first."""
