@@ -77,10 +77,13 @@ class ServerChecker:
             return self._degraded(f"cannot be shown the files ({fault.strerror})", "fix that, and repeat the call")
         self._was_late = False
         self._rest.worked()
-        late = self._why(report.why, "repeat the call: the results so far are kept") if report.why else ""
         unchecked = tuple(each for each in report.new if is_unchecked(self._root, each.path))
         new = tuple(each for each in report.new if each not in unchecked)
-        return replace(report, new=new, unchecked=unchecked, why="; ".join(filter(None, (late, _without(case.unread)))))
+        whys = [self._why(report.why, "repeat the call: the results so far are kept")] if report.why else []
+        if case.unread:
+            many = ", ".join(case.unread)
+            whys.append(f"types were not compared in {many}: it is not UTF-8, or too long; look at it yourself")
+        return replace(report, new=new, unchecked=unchecked, why="; ".join(whys))
 
     def _unanswered(self, fault: Unanswered) -> TypeReport:
         """Report the timeout; only a second one in a row ends the server: it may still be reading a large project."""
@@ -100,10 +103,3 @@ class ServerChecker:
 
     def _why(self, what: str, step: str) -> str:
         return f"types were not compared: {self._server.name} {what}; {step}"
-
-
-def _without(unread: Collection[str]) -> str:
-    if not unread:
-        return ""
-    many = ", ".join(unread)
-    return f"types were not compared in {many}: it is not UTF-8, or too long; look at it yourself"

@@ -1,7 +1,7 @@
 """Ask one server about two states of the files: in the working tree, or in a mirror if files come and go."""
 
 import os
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -45,7 +45,14 @@ class Asking:
         """Return the new complaints of the server, by `program`."""
         if case.going or (case.coming and not self._server.sees_unsaved):
             return self._in_mirror(program, case)
-        return self._in_place(program, case)
+        if self._dialogue is not None and self._disk.is_on_other_ground():
+            self.end()
+        deadline = Deadline(self._patience.seconds if self._dialogue else self._patience.first_seconds)
+        if self._dialogue is None:
+            self._disk = Disk(self._root, tuple(self._server.languages), self._server.ground)
+            self._dialogue = Dialogue(self._server, program, self._root, self._environment, deadline)
+        self._bring_up_to_date(self._dialogue, case)
+        return _compared(self._dialogue, case, deadline)
 
     def end(self) -> None:
         """End the server that stays; idempotent."""
@@ -53,14 +60,6 @@ class Asking:
             self._dialogue.end()
             self._dialogue = None
         self._disk.close()
-
-    def _in_place(self, program: str, case: Case) -> TypeReport:
-        if self._dialogue is not None and self._disk.is_on_other_ground():
-            self.end()
-        deadline = Deadline(self._patience.seconds if self._dialogue else self._patience.first_seconds)
-        dialogue = self._dialogue or self._start(program, deadline)
-        self._bring_up_to_date(dialogue, case)
-        return _compared(dialogue, case, deadline)
 
     def _bring_up_to_date(self, dialogue: Dialogue, case: Case) -> None:
         """Show it the disk again.
@@ -81,31 +80,28 @@ class Asking:
             dialogue.hide(dialogue.shown() - case.before.keys())
         self._compared_last = case.changed()
 
-    def _start(self, program: str, deadline: Deadline) -> Dialogue:
-        self._disk = Disk(self._root, tuple(self._server.languages), self._server.ground)
-        self._dialogue = Dialogue(self._server, program, self._root, self._environment, deadline)
-        return self._dialogue
-
     def _in_mirror(self, program: str, case: Case) -> TypeReport:
         deadline = Deadline(self._patience.first_seconds)
         with mirrored(self._root, {*case.coming, *case.going}) as folder:
             dialogue = Dialogue(self._server, program, folder, self._environment, deadline)
             try:
-                return _compared(dialogue, case, deadline, lambda: _bring_about(dialogue, folder, case))
+                return _compared(dialogue, case, deadline, folder)
             finally:
                 dialogue.end()
 
 
-def _nothing() -> None:
-    """Do nothing: files only change."""
-
-
-def _compared(dialogue: Dialogue, case: Case, deadline: Deadline, between: Callable[[], None] = _nothing) -> TypeReport:
+def _compared(dialogue: Dialogue, case: Case, deadline: Deadline, mirror: str = "") -> TypeReport:
+    """Return the new complaints. If files come or go, they do so in the folder `mirror`, which the server sees."""
     dialogue.hide(case.after.keys() - case.before.keys())
     dialogue.show(case.before)
     asked = [path for path in case.before if path not in case.confined]
     before = dialogue.diagnostics(asked, deadline.half()) if asked else {}
-    between()
+    if mirror:
+        for path, content in case.coming.items():
+            put(mirror, path, content)
+        for path in case.going:
+            put(mirror, path, None)
+        dialogue.tell_of(dict.fromkeys(case.coming, Change.CREATED) | dict.fromkeys(case.going, Change.DELETED))
     dialogue.hide(case.before.keys() - case.after.keys())
     dialogue.show(case.after)
     comparable = [path for path in case.after if path in before or path not in case.before]
@@ -114,27 +110,15 @@ def _compared(dialogue: Dialogue, case: Case, deadline: Deadline, between: Calla
     silent = (case.before.keys() - before.keys()) | (case.after.keys() - after.keys())
     known = case.without(silent)
     new = newly_said(_only(before, known.before), _only(after, known.after), known.before, known.after)
-    return TypeReport(new, dialogue.checker, _late(silent, case, deadline))
+    why = ""
+    if silent:
+        both = len({*case.before, *case.after})
+        why = f"gave no answer about {len(silent)} of {both} files within {deadline.seconds:.3g} s"
+    return TypeReport(new, dialogue.checker, why)
 
 
 def _only(findings: Mapping[str, Said], texts: Texts) -> dict[str, Said]:
     return {path: findings[path] for path in texts}
-
-
-def _late(silent: Collection[str], case: Case, deadline: Deadline) -> str:
-    if not silent:
-        return ""
-    asked = len({*case.before, *case.after})
-    return f"gave no answer about {len(silent)} of {asked} files within {deadline.seconds:.3g} s"
-
-
-def _bring_about(dialogue: Dialogue, folder: str, case: Case) -> None:
-    """Create and delete the files in a mirror, and report that to the server."""
-    for path, content in case.coming.items():
-        put(folder, path, content)
-    for path in case.going:
-        put(folder, path, None)
-    dialogue.tell_of(dict.fromkeys(case.coming, Change.CREATED) | dict.fromkeys(case.going, Change.DELETED))
 
 
 def _of_the_project(environment: Mapping[str, str], root: str) -> dict[str, str]:

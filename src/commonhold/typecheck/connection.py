@@ -194,7 +194,11 @@ class Connection:
     def _take(self, message: Message) -> None:
         method, number = message.get("method"), message.get("id")
         if isinstance(method, str) and "id" in message:
-            self._send({"id": number} | self._answer_to(method, message.get("params")))
+            try:
+                answer: Message = {"result": self._peer.answer(method, message.get("params"))}
+            except LookupError:
+                answer = {"error": {"code": _METHOD_NOT_FOUND, "message": f"there is no {method} here"}}
+            self._send({"id": number} | answer)
         elif isinstance(method, str):
             self._peer.hear(method, message.get("params"))
         elif isinstance(number, int):
@@ -202,12 +206,6 @@ class Connection:
                 asked = self._pending.pop(number, None)
             if asked is not None:
                 _settle(asked, message.get("result"), _error(message))
-
-    def _answer_to(self, method: str, params: object) -> Message:
-        try:
-            return {"result": self._peer.answer(method, params)}
-        except LookupError:
-            return {"error": {"code": _METHOD_NOT_FOUND, "message": f"there is no {method} here"}}
 
     def _fail(self, fault: ServerFault) -> None:
         """Fail all open requests: their answers will not come."""

@@ -37,7 +37,8 @@ class CopyCheckers:
         self, changes: Mapping[str, bytes | None], also: Collection[str] = (), confined: Collection[str] = ()
     ) -> TypeReport:
         """Return their complaints about these files once the changes are made, less those before."""
-        if self._checkers is None and self._is_one_there(changes):
+        concerned = (server for server in SERVERS if any(map(server.language_of, changes)))
+        if self._checkers is None and any(locate(server, self._environment) for server in concerned):
             try:
                 self._checkers = self._checkers_in(self._copy())
             except (OSError, StoreError) as fault:
@@ -54,10 +55,6 @@ class CopyCheckers:
         if self._scratch:
             shutil.rmtree(self._scratch, ignore_errors=True)
             self._scratch = ""
-
-    def _is_one_there(self, changes: Mapping[str, bytes | None]) -> bool:
-        concerned = (server for server in SERVERS if any(map(server.language_of, changes)))
-        return any(locate(server, self._environment) for server in concerned)
 
     def _checkers_in(self, root: str) -> Checkers:
         return Checkers([ServerChecker(server, root, self._environment, patience=PATIENCE) for server in SERVERS])

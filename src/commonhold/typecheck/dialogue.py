@@ -118,7 +118,8 @@ class Dialogue:
         """
         try:
             if isinstance(self._server.diagnostics, Push):
-                return self._heard(paths, self._server.diagnostics.quiet_seconds, deadline)
+                heard = self._published.settled(self._server.diagnostics.quiet_seconds, deadline)
+                return {path: _said(path, heard.get(path, [])) for path in paths}
             return self._asked(paths, deadline)
         except Unanswered:
             raise
@@ -147,7 +148,9 @@ class Dialogue:
     def hear(self, method: str, params: object) -> None:
         """Take the diagnostics among its notifications."""
         if method == "textDocument/publishDiagnostics" and isinstance(params, dict):
-            path = self._path(params.get("uri"))
+            uri = params.get("uri")
+            place = unquote(urlsplit(uri).path) if isinstance(uri, str) else ""
+            path = os.path.relpath(place, self._root) if place else ""
             self._published.take(path, params.get("version"), params.get("diagnostics"))
 
     def lose(self, fault: ServerFault) -> None:
@@ -213,10 +216,6 @@ class Dialogue:
                 return _said(path, report.get("items") if isinstance(report, dict) else None)
         raise Unanswered(f"put off a question {_MOST_TRIES} times")
 
-    def _heard(self, paths: Collection[str], quiet_seconds: float, deadline: Deadline) -> dict[str, Said]:
-        heard = self._published.settled(quiet_seconds, deadline)
-        return {path: _said(path, heard.get(path, [])) for path in paths}
-
     def _setting(self, item: object) -> object:
         section = item.get("section") if isinstance(item, dict) else None
         return self._server.settings.get(section) if isinstance(section, str) else None
@@ -228,20 +227,13 @@ class Dialogue:
     def _uri(self, path: str) -> str:
         return f"file://{quote(os.path.join(self._root, path) if path else self._root)}"
 
-    def _path(self, uri: object) -> str:
-        place = unquote(urlsplit(uri).path) if isinstance(uri, str) else ""
-        return os.path.relpath(place, self._root) if place else ""
-
 
 def _said(path: str, items: object) -> Said:
     """Return the errors among diagnostics: a warning is an opinion, and the project's settings decide on errors."""
     if not isinstance(items, list):
         raise ServerFault("answered with no list of diagnostics")
-    return tuple(_diagnostic(path, item) for item in items if _is_error(item))
-
-
-def _is_error(item: object) -> bool:
-    return isinstance(item, dict) and item.get("severity", _ERROR) == _ERROR
+    errors = (item for item in items if isinstance(item, dict) and item.get("severity", _ERROR) == _ERROR)
+    return tuple(_diagnostic(path, item) for item in errors)
 
 
 def _diagnostic(path: str, item: Mapping[str, Any]) -> Diagnostic:

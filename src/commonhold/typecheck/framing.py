@@ -31,7 +31,13 @@ def read_message(stream: IO[bytes]) -> Message | None:
     body = stream.read(size)
     if len(body) < size:
         raise ServerFault("broke off in the middle of a message")
-    return _decode(body)
+    try:
+        message = msgspec.json.decode(body)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as fault:
+        raise _no_message(body) from fault
+    if not isinstance(message, dict):
+        raise _no_message(body)
+    return message
 
 
 def _size(stream: IO[bytes]) -> int | None:
@@ -47,25 +53,11 @@ def _size(stream: IO[bytes]) -> int | None:
         if not colon or not line.endswith(b"\r\n"):
             raise _no_message(line)
         if name.strip().lower() == b"content-length":
-            size = _count(value)
+            digits = value.strip()
+            if not digits.isdigit():
+                raise _no_message(value)
+            size = int(digits)
     raise ServerFault("sent headers without end")
-
-
-def _count(value: bytes) -> int:
-    digits = value.strip()
-    if not digits.isdigit():
-        raise _no_message(value)
-    return int(digits)
-
-
-def _decode(body: bytes) -> Message:
-    try:
-        message = msgspec.json.decode(body)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as fault:
-        raise _no_message(body) from fault
-    if not isinstance(message, dict):
-        raise _no_message(body)
-    return message
 
 
 def _no_message(said: bytes) -> ServerFault:

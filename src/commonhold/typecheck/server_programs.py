@@ -28,7 +28,11 @@ class _Package(msgspec.Struct):
 
 def locate(server: Server, environment: Mapping[str, str]) -> str | None:
     """Return the path of its program; None if there is none that can be a server."""
-    found = shutil.which(server.program, path=_search_path(environment))
+    # Absolute folders alone: the meaning of a relative one is up to the owner of the current folder.
+    on_path = environment.get("PATH", os.defpath).split(os.pathsep)
+    folders = (os.path.dirname(sys.executable), *on_path)
+    search_path = os.pathsep.join(folder for folder in folders if os.path.isabs(folder))
+    found = shutil.which(server.program, path=search_path)
     if found is not None and server.since and _numbers(npm_version(found)) < _numbers(server.since):
         return None
     return found
@@ -40,13 +44,6 @@ def npm_version(program: str) -> str:
     with suppress(OSError, msgspec.DecodeError, msgspec.ValidationError), package.open("rb") as file:
         return msgspec.json.decode(file.read(_LARGEST_PACKAGE_BYTES), type=_Package).version
     return ""
-
-
-def _search_path(environment: Mapping[str, str]) -> str:
-    """Return the absolute folders alone: the meaning of a relative one is up to the owner of the current folder."""
-    on_path = environment.get("PATH", os.defpath).split(os.pathsep)
-    folders = (os.path.dirname(sys.executable), *on_path)
-    return os.pathsep.join(folder for folder in folders if os.path.isabs(folder))
 
 
 def _numbers(version: str) -> tuple[int, ...]:
