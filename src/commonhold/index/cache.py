@@ -119,18 +119,17 @@ class Cache:
                 self._rows("drop_files", number)
                 self._rows("drop_folders", number)
                 known, among = Tree(), None
-            self._write(number, known, now, among)
+            files = _different(known.files, now.files, among.files if among else None)
+            folders = _different(known.folders, now.folders, among.folders if among else None)
+            self._many("drop_file", ((number, path) for path, file in files.items() if file is None))
+            self._many("drop_folder", ((number, path) for path, each in folders.items() if each is None))
+            there = ((path, file) for path, file in files.items() if file)
+            self._many(
+                "put_file", ((number, path, file_stamps.packed(file.stamp), file.summary) for path, file in there)
+            )
+            self._many("put_folder", ((number, path, *each.packed()) for path, each in folders.items() if each))
             self._rows("write_root", now.rules, number)
         return replace(now, turn=turn + 1)
-
-    def _write(self, root: int, known: Tree, now: Tree, among: Changes | None) -> None:
-        files = _different(known.files, now.files, among.files if among else None)
-        folders = _different(known.folders, now.folders, among.folders if among else None)
-        self._many("drop_file", ((root, path) for path, file in files.items() if file is None))
-        self._many("drop_folder", ((root, path) for path, each in folders.items() if each is None))
-        there = ((path, file) for path, file in files.items() if file)
-        self._many("put_file", ((root, path, file_stamps.packed(file.stamp), file.summary) for path, file in there))
-        self._many("put_folder", ((root, path, *each.packed()) for path, each in folders.items() if each))
 
     def counts(self) -> tuple[int, int]:
         """Return how many summaries are stored, and how many of them belong to files of working trees."""

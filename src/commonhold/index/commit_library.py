@@ -55,18 +55,16 @@ class Revisions:
         paths = {blob: path for path, blob in listed.items()}
         found = dict(zip(paths, self._stock.cache.numbers_of_blobs(paths), strict=True))
         missing = {blob: paths[blob] for blob, number in found.items() if number is None}
-        made = self._made(missing, progress) if missing else {}
+        made: dict[Blob, int] = {}
+        if missing:
+            progress(0, len(missing))
+            made = self._stock.numbers(self._sources(missing), lambda done: progress(done, len(missing)))
+            with self._stock.cache.writing():
+                self._stock.cache.keep_blobs(made)
         named = named_in_keys(listed)
         numbers = {named.get(path, path): made.get(blob) or found[blob] or NONE for path, blob in listed.items()}
         numbers = {path: number for path, number in numbers.items() if number != NONE}
         return self._steady(tree, Shelved(numbers, frozenset(numbers), self._stock))
-
-    def _made(self, missing: Mapping[Blob, str], progress: Progress) -> dict[Blob, int]:
-        progress(0, len(missing))
-        made = self._stock.numbers(self._sources(missing), lambda done: progress(done, len(missing)))
-        with self._stock.cache.writing():
-            self._stock.cache.keep_blobs(made)
-        return made
 
     def _sources(self, missing: Mapping[Blob, str]) -> Iterator[tuple[Blob, Source]]:
         for blobs in self._slices(missing):
@@ -76,9 +74,13 @@ class Revisions:
 
     def _slices(self, blobs: Iterable[Blob]) -> Iterator[list[Blob]]:
         """Yield the objects that are not too large, in batches that fit in memory."""
+        asked = "".join(f"{blob.hex()}\n" for blob, _ in blobs)
+        told = self._git.ask("cat-file", "--batch-check=%(objectsize)", given=asked.encode()).split(b"\n")
+        # The reader reports missing objects.
+        sizes = [int(line) if line.isdigit() else 0 for line in told[:-1]]
         found: list[Blob] = []
         total = 0
-        for blob, size in zip(blobs, self._sizes(blobs), strict=True):
+        for blob, size in zip(blobs, sizes, strict=True):
             if size > self._max_file_bytes:
                 continue
             if found and total + size > _SLICE_BYTES:
@@ -88,12 +90,6 @@ class Revisions:
             total += size
         if found:
             yield found
-
-    def _sizes(self, blobs: Iterable[Blob]) -> list[int]:
-        asked = "".join(f"{blob.hex()}\n" for blob, _ in blobs)
-        told = self._git.ask("cat-file", "--batch-check=%(objectsize)", given=asked.encode()).split(b"\n")
-        # The reader reports missing objects.
-        return [int(line) if line.isdigit() else 0 for line in told[:-1]]
 
 
 def unknown(revision: str) -> InputError:

@@ -45,11 +45,11 @@ class Shelved:
 
     def users(self, name: str) -> Sequence[str]:
         """The files that use a name."""
-        return self._paths_of(self.stock.users(name))
+        return self._paths_of(self.stock.cache.users(name))
 
     def definers(self, name: str) -> Sequence[str]:
         """The files that define a name."""
-        return self._paths_of(self.stock.definers(name))
+        return self._paths_of(self.stock.cache.definers(name))
 
     def _paths_of(self, numbers: Sequence[int]) -> list[str]:
         here = self._paths_by_number

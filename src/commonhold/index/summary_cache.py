@@ -3,7 +3,7 @@
 import os
 import sys
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from hashlib import sha256
 from itertools import chain, islice
@@ -117,14 +117,6 @@ class SummaryCache:
         made = [self._made(key, *source) for key, source in zip(keys, sources, strict=True)]
         return keys, [None if each is None else packed(each) for each in made]
 
-    def users(self, name: str) -> Sequence[int]:
-        """The numbers of the summaries that use a name."""
-        return self.cache.users(name)
-
-    def definers(self, name: str) -> Sequence[int]:
-        """The numbers of the summaries that offer a name."""
-        return self.cache.definers(name)
-
     def problem(self, path: str, why: str) -> int:
         """Return the number of a summary that says why there is no better one. Its key is no hash of any bytes."""
         maker = maker_of(path)
@@ -202,16 +194,14 @@ class SummaryCache:
             for key, each in zip(keys, summaries, strict=True):
                 order.settle(key, NONE if each is None else self.cache.keep(*key, each))
 
-    def _is_due(self) -> bool:
-        """Whether enough was stored since the last look, or there was none yet."""
-        is_due = self._until_trim <= 0
-        self._until_trim = _TRIM_EVERY if is_due else self._until_trim
-        return is_due
-
     def trim(self) -> None:
-        """Drop the oldest summaries that no working tree has, if there are too many of them."""
-        if not self._is_due():
+        """Drop the oldest summaries that no working tree has, if there are too many of them.
+
+        It counts them only if enough was stored since the last time, or if there was none yet.
+        """
+        if self._until_trim > 0:
             return
+        self._until_trim = _TRIM_EVERY
         with self.cache.writing():
             for number, root in self.cache.roots().items():
                 if not os.path.isdir(root):

@@ -64,7 +64,8 @@ class Workers:
         finally:
             self._is_over = True
             threads.shutdown(cancel_futures=True)
-            self._end_all()
+            for _ in range(self._count):
+                _end(self._idle.get())
 
     def _run(self, sources: Sequence[Source], tries: int = MOST_TRIES) -> list[Packed | None]:
         if self._is_over:
@@ -86,11 +87,10 @@ class Workers:
         """Find the file that a process died of, by trying them one by one. None if it was just killed."""
         if len(sources) > 1:
             return [each for source in sources for each in self._run([source])]
-        return self._run(sources, tries - 1) if tries > 1 else [_fatal(*sources[0])]
-
-    def _end_all(self) -> None:
-        for _ in range(self._count):
-            _end(self._idle.get())
+        if tries > 1:
+            return self._run(sources, tries - 1)
+        language = language_for(*sources[0])
+        return [packed(Summary(language.name, problem=_KILLED)) if language else None]
 
 
 def _end(worker: Worker | None) -> None:
@@ -101,8 +101,3 @@ def _end(worker: Worker | None) -> None:
 def _ended(running: tuple[T, Future[list[Packed | None]]]) -> Done[T]:
     label, future = running
     return label, future.result()
-
-
-def _fatal(path: str, content: bytes) -> Packed | None:
-    language = language_for(path, content)
-    return packed(Summary(language.name, problem=_KILLED)) if language else None

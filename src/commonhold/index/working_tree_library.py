@@ -198,7 +198,11 @@ class Reader:
         """Whether these files are read, and summarised, at once."""
         if len(stale) > _MOST_FILES_AT_ONCE:
             return False
-        return sum(map(_size_of, (f"{self._root}/{path}" for path in stale))) <= _MOST_BYTES_AT_ONCE
+        size = 0
+        for path in stale:
+            with suppress(OSError):
+                size += os.lstat(f"{self._root}/{path}").st_size
+        return size <= _MOST_BYTES_AT_ONCE
 
     def _sources(self, stale: Iterable[str], read: dict[str, File]) -> Iterator[tuple[str, Source]]:
         """The content of these files. `read` gets their stamps, taken before the content was read."""
@@ -256,12 +260,6 @@ def _unsure(tree: Tree, files: Iterable[str], folders: Iterable[str], linked: Co
         frozenset(path for path in files if tree.files[path].stamp is None or path in linked),
         frozenset(path for path in folders if tree.folders[path].stamp is None),
     )
-
-
-def _size_of(place: str) -> int:
-    with suppress(OSError):
-        return os.lstat(place).st_size
-    return 0
 
 
 def concerns(name: str) -> bool:

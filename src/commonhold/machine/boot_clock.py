@@ -25,12 +25,8 @@ def _boot_id() -> str:
     try:
         with open(BOOT_ID, encoding="ascii") as file:
             return file.read().strip()
-    except FileNotFoundError:
-        return _darwin_boot_id()
+    except FileNotFoundError:  # macOS
+        import subprocess  # noqa: PLC0415 - loaded here, since Linux tells without it
 
-
-def _darwin_boot_id() -> str:
-    import subprocess  # noqa: PLC0415 - loaded here, since Linux tells without it
-
-    command = ("/usr/sbin/sysctl", "-n", "kern.bootsessionuuid")
-    return subprocess.run(command, check=True, capture_output=True, text=True, env={}).stdout.strip()
+        command = ("/usr/sbin/sysctl", "-n", "kern.bootsessionuuid")
+        return subprocess.run(command, check=True, capture_output=True, text=True, env={}).stdout.strip()

@@ -20,7 +20,12 @@ def replace_file(path: str, content: bytes, mode: int | None = None) -> None:
     try:
         _write(path, content, mode)
     except (FileNotFoundError, NotADirectoryError) as fault:
-        raise _nowhere(path) from fault
+        raise InputError(
+            Code.FILE_NOT_FOUND,
+            f"there is no folder for {path!r}",
+            hint="make the folder first, or name another file",
+            fields={"path": path},
+        ) from fault
     except OSError as fault:
         message = f"{path!r} could not be written: {fault.strerror}"
         hint = "look at the path, its permissions and the disk, then repeat the same call"
@@ -28,20 +33,15 @@ def replace_file(path: str, content: bytes, mode: int | None = None) -> None:
 
 
 def _write(path: str, content: bytes, mode: int | None) -> None:
-    before = _mode(path)
+    try:
+        before: int | None = os.stat(path).st_mode
+    except FileNotFoundError:
+        before = None
     if before is None or stat.S_ISREG(before):
         _replace(os.path.realpath(path), content, before if mode is None else mode)
     else:
         with open(path, "wb") as file:
             file.write(content)
-
-
-def _mode(path: str) -> int | None:
-    """The mode of the file there; None if there is none."""
-    try:
-        return os.stat(path).st_mode
-    except FileNotFoundError:
-        return None
 
 
 def _replace(place: str, content: bytes, mode: int | None) -> None:
@@ -57,12 +57,3 @@ def _replace(place: str, content: bytes, mode: int | None) -> None:
     finally:
         with suppress(FileNotFoundError):
             os.unlink(beside)
-
-
-def _nowhere(path: str) -> InputError:
-    return InputError(
-        Code.FILE_NOT_FOUND,
-        f"there is no folder for {path!r}",
-        hint="make the folder first, or name another file",
-        fields={"path": path},
-    )

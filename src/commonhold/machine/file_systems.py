@@ -101,7 +101,7 @@ def kind_of(folder: str, mounts: str, device: str = "") -> str | None:
     first, since a longer one may be hidden under a later mount.
     """
     place = os.path.realpath(folder)
-    above = [mount for mount in _mounts(mounts) if _is_under(place, mount.point)]
+    above = [mount for mount in _mounts(mounts) if mount.point in ("/", place) or place.startswith(f"{mount.point}/")]
     ranks = ((mount.device == device != "", len(mount.point), order) for order, mount in enumerate(above))
     best = max(ranks, default=None)
     return above[best[-1]].kind if best else None
@@ -153,7 +153,3 @@ def _of_darwin(line: str) -> _Mount | None:
         return None
     kind, *options = match[2].split(", ")
     return _Mount("", match[1], kind if "local" in options or kind in _SHARED else _REMOTE + kind)
-
-
-def _is_under(place: str, point: str) -> bool:
-    return point in ("/", place) or place.startswith(point + "/")

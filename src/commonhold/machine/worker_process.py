@@ -161,18 +161,16 @@ class WorkerProcess:
     def _frame_after(self, data: bytes, seconds: float) -> bytes:
         until = time.monotonic() + seconds
         try:
-            self._say(memoryview(len(data).to_bytes(LENGTH_BYTES, "big") + data), until)
+            unsent = memoryview(len(data).to_bytes(LENGTH_BYTES, "big") + data)
+            while unsent:
+                written = self._given.write(unsent)
+                if written is None:
+                    self._wait_for(self._given, select.POLLOUT, until)
+                else:
+                    unsent = unsent[written:]
             return self._heard(until)
         except (BrokenPipeError, ValueError) as fault:  # ValueError: it was ended meanwhile, and its streams closed
             raise ChildGone from fault
-
-    def _say(self, data: memoryview, until: float) -> None:
-        while data:
-            written = self._given.write(data)
-            if written is None:
-                self._wait_for(self._given, select.POLLOUT, until)
-            else:
-                data = data[written:]
 
     def _heard(self, until: float) -> bytes:
         """Return the next frame."""
