@@ -54,7 +54,11 @@ class MarkdownFiles:
         """Read one; None if it is gone. A link, or a file that is too large or no text, is a note with a problem."""
         full = os.path.join(self._files.root, path)
         if os.path.islink(full):
-            return Note(path, problem=self._why_not_followed(full))
+            target = os.path.realpath(full)
+            if target != self._files.root and not target.startswith(self._files.root + os.sep):
+                return Note(path, problem="it is a link that leads out of the working tree")
+            name = os.path.relpath(target, self._files.root)
+            return Note(path, problem=f"it is a link; its target {name} is read under its own name")
         try:
             if os.path.getsize(full) > MOST_BYTES:
                 return Note(path, problem=f"it has {os.path.getsize(full)} bytes, and a note has at most {MOST_BYTES}")
@@ -64,9 +68,3 @@ class MarkdownFiles:
         except OSError as fault:
             return None if isinstance(fault, FileNotFoundError) else Note(path, problem=fault.strerror or str(fault))
         return None if state is None else read_note(path, state.content)
-
-    def _why_not_followed(self, full: str) -> str:
-        target = os.path.realpath(full)
-        if target == self._files.root or target.startswith(self._files.root + os.sep):
-            return f"it is a link; its target {os.path.relpath(target, self._files.root)} is read under its own name"
-        return "it is a link that leads out of the working tree"

@@ -96,7 +96,9 @@ class SqliteSections:
         if row is None:
             return None
         query = f"SELECT {_COLUMNS} FROM sections AS s {where} ORDER BY line"  # noqa: S608 - as above
-        return _note(row, [_section(each) for each in self._rows(query, self._tree, path)])
+        sections = tuple(_section(each) for each in self._rows(query, self._tree, path))
+        path, kind, date, by, applies_to, problem = row
+        return Note(path, sections, kind, date, by, tuple(json.loads(applies_to)), problem)
 
     def search(self, phrases: Sequence[str], *, needs_all: bool, limit: int) -> tuple[Found, ...]:
         """Return the sections that contain the phrases, best first, by BM25."""
@@ -127,11 +129,6 @@ class SqliteSections:
 def _section(row: Sequence[Any]) -> Section:
     path, number, anchor, title, trail, line, text = row[:7]
     return Section(path, number, anchor, title, tuple(json.loads(trail)), line, text)
-
-
-def _note(row: Sequence[Any], sections: Sequence[Section]) -> Note:
-    path, kind, date, by, applies_to, problem = row
-    return Note(path, tuple(sections), kind, date, by, tuple(json.loads(applies_to)), problem)
 
 
 def _open(folder: str | None) -> apsw.Connection:

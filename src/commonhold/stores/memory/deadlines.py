@@ -38,13 +38,10 @@ class Deadlines:
         for epoch, heap in self._heaps.items():
             while heap and (epoch != now.epoch or heap[0][0] <= now.ticks):
                 ticks, lease_id = heappop(heap)
-                if self._counts(lease_id, epoch, ticks):
+                until = self._until.get(lease_id)
+                if until is not None and (until.epoch, until.ticks) == (epoch, ticks):
                     self._over[lease_id] = None
         return self._over
-
-    def _counts(self, lease_id: str, epoch: str, ticks: float) -> bool:
-        until = self._until.get(lease_id)
-        return until is not None and (until.epoch, until.ticks) == (epoch, ticks)
 
     def _rebuild(self, epoch: str) -> None:
         current = ((until.ticks, lease_id) for lease_id, until in self._until.items() if until.epoch == epoch)

@@ -47,14 +47,10 @@ def open_postgres(
         # psycopg is an extra, and takes a while to import: only users of PostgreSQL pay for it.
         from commonhold.stores.postgres.tables import PostgresTables  # noqa: PLC0415
     except ModuleNotFoundError as fault:
-        raise _not_installed(fault) from fault
+        raise UsageError(
+            Code.USAGE,
+            f"leases cannot be kept in PostgreSQL: the package {fault.name!r} is not installed",
+            hint="install it with: pip install 'commonhold[postgres]'",
+            fields={"package": fault.name},
+        ) from fault
     return PostgresTables(url, namespace, skew=skew, seen=seen or Seen())
-
-
-def _not_installed(fault: ModuleNotFoundError) -> UsageError:
-    return UsageError(
-        Code.USAGE,
-        f"leases cannot be kept in PostgreSQL: the package {fault.name!r} is not installed",
-        hint="install it with: pip install 'commonhold[postgres]'",
-        fields={"package": fault.name},
-    )

@@ -115,7 +115,9 @@ _BY_TEXT: Final[dict[re.Pattern[str], _Words]] = {
 
 def translate(fault: psycopg.Error, target: Target, *, is_lost: bool) -> CommonholdError:
     """The error for a statement that failed before anything was committed; `is_lost`: so is the connection."""
-    return _said(_UNREACHABLE if is_lost else _by_state(fault.sqlstate or ""), fault, target)
+    state = fault.sqlstate or ""
+    words = next((words for start, words in _BY_STATE.items() if state.startswith(start)), _OTHER)
+    return _said(_UNREACHABLE if is_lost else words, fault, target)
 
 
 def not_connected(fault: psycopg.Error, target: Target) -> CommonholdError:
@@ -133,10 +135,6 @@ def unsure(fault: psycopg.Error, target: Target) -> CommonholdError:
 def taken_back(target: Target) -> CommonholdError:
     """Return the error for a commit that the server answered by rolling everything back."""
     return _said(_TAKEN_BACK, psycopg.errors.InFailedSqlTransaction("ROLLBACK"), target)
-
-
-def _by_state(state: str) -> _Words:
-    return next((words for start, words in _BY_STATE.items() if state.startswith(start)), _OTHER)
 
 
 def _said(words: _Words, fault: psycopg.Error, target: Target) -> CommonholdError:

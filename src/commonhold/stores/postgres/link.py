@@ -32,7 +32,10 @@ class Link:
         self._sql = load(target.schema)
         self._quoted: dict[str, str] = {}
         self._pid = os.getpid()
-        self._connection = _connect(target)
+        try:
+            self._connection = psycopg.connect(target.connection, autocommit=True, prepare_threshold=None)
+        except psycopg.Error as fault:
+            raise not_connected(fault, target) from fault
         self._connection.adapters.register_loader("json", TextLoader)
         self._cursor = self._connection.cursor()
         self._escape = Escaping(self._connection.pgconn).escape_literal
@@ -79,7 +82,11 @@ class Link:
 
     def _check_process(self) -> None:
         if self._pid != os.getpid():
-            raise _forked()
+            raise StoreError(
+                Code.STORE_UNSAFE,
+                "this process was forked in the middle of a transaction, which is its parent's",
+                hint="fork outside of transactions",
+            )
 
     @property
     def is_lost(self) -> bool:
@@ -109,18 +116,3 @@ class Link:
 
 def _rows(cursor: psycopg.Cursor[tuple[Any, ...]]) -> Rows:
     return cursor.fetchall() if cursor.pgresult and cursor.pgresult.nfields else []
-
-
-def _connect(target: Target) -> psycopg.Connection[tuple[Any, ...]]:
-    try:
-        return psycopg.connect(target.connection, autocommit=True, prepare_threshold=None)
-    except psycopg.Error as fault:
-        raise not_connected(fault, target) from fault
-
-
-def _forked() -> StoreError:
-    return StoreError(
-        Code.STORE_UNSAFE,
-        "this process was forked in the middle of a transaction, which is its parent's",
-        hint="fork outside of transactions",
-    )

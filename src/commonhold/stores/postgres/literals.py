@@ -22,7 +22,8 @@ def literal(value: Value, escape: Escape) -> str:
         case float():
             return f"'{value!r}'::double precision"
         case list():
-            return _text(_array(value), escape)
+            quoted = (f'"{text.translate(_SPECIAL)}"' for text in value)
+            return _text(f"{{{','.join(quoted)}}}", escape)
 
 
 def _text(text: str, escape: Escape) -> str:
@@ -34,8 +35,3 @@ def _text(text: str, escape: Escape) -> str:
             hint="leave it out",
         )
     return escape(text.encode()).decode()
-
-
-def _array(texts: list[str]) -> str:
-    quoted = (f'"{text.translate(_SPECIAL)}"' for text in texts)
-    return f"{{{','.join(quoted)}}}"

@@ -30,21 +30,29 @@ def make_ready(link: Link, target: Target) -> None:
     _, version = _look(link, target)
     if version < len(MIGRATIONS):
         _make(link, target)
-    elif version > len(MIGRATIONS):
-        raise _newer(version)
+    elif version > (known := len(MIGRATIONS)):
+        raise StoreError(
+            Code.STORE_NEWER,
+            f"the leases are kept by a newer Commonhold (schema {version}; this one knows {known})",
+            hint="upgrade this one: pip install --upgrade commonhold",
+            fields={"schema": version, "known": known},
+        )
 
 
 def _look(link: Link, target: Target) -> tuple[bool, int]:
     ((row,),) = link.run([link.quote("server", {"schema": target.schema})])
     server, encoding, has_schema, has_versions = row
     if server < FIRST_SERVER or encoding != ENCODING:
-        raise _unfit(server, encoding)
-    return has_schema, _version(link) if has_versions else 0
-
-
-def _version(link: Link) -> int:
+        raise StoreError(
+            Code.STORE_UNSAFE,
+            f"the database cannot keep leases: PostgreSQL {server // 10_000} with the encoding {encoding}",
+            hint="use PostgreSQL 13 or later, and a database made with ENCODING 'UTF8'",
+            fields={"server_version_num": server, "encoding": encoding},
+        )
+    if not has_versions:
+        return has_schema, 0
     (((version,),),) = link.run([link.quote("schema_version", {})])
-    return int(version)
+    return has_schema, int(version)
 
 
 def _make(link: Link, target: Target) -> None:
@@ -57,22 +65,3 @@ def _make(link: Link, target: Target) -> None:
     for number, script in enumerate(MIGRATIONS[version:], version + 1):
         batch += [read(script, target.schema), link.quote("add_version", {"version": number})]
     link.commit(batch)
-
-
-def _newer(version: int) -> StoreError:
-    known = len(MIGRATIONS)
-    return StoreError(
-        Code.STORE_NEWER,
-        f"the leases are kept by a newer Commonhold (schema {version}; this one knows {known})",
-        hint="upgrade this one: pip install --upgrade commonhold",
-        fields={"schema": version, "known": known},
-    )
-
-
-def _unfit(server: int, encoding: str) -> StoreError:
-    return StoreError(
-        Code.STORE_UNSAFE,
-        f"the database cannot keep leases: PostgreSQL {server // 10_000} with the encoding {encoding}",
-        hint="use PostgreSQL 13 or later, and a database made with ENCODING 'UTF8'",
-        fields={"server_version_num": server, "encoding": encoding},
-    )

@@ -119,7 +119,12 @@ class PostgresTables:
     def _turn(self) -> Iterator[None]:
         threads = self._threads
         if not threads.acquire(timeout=_LONGEST_WAIT_SECONDS):
-            raise _busy()
+            raise StoreError(
+                Code.STORE_BUSY,
+                "another thread of this process is busy with the leases",
+                hint="repeat the same call in a moment",
+                retry_after_seconds=1.0,
+            )
         try:
             yield
         finally:
@@ -141,12 +146,3 @@ def _expecting(writer: PostgresWriter, command: Command[Any] | None) -> Postgres
     if command is not None:
         writer.expect(command)
     return writer
-
-
-def _busy() -> StoreError:
-    return StoreError(
-        Code.STORE_BUSY,
-        "another thread of this process is busy with the leases",
-        hint="repeat the same call in a moment",
-        retry_after_seconds=1.0,
-    )

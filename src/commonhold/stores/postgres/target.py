@@ -46,7 +46,8 @@ def read_url(url: str) -> Target:
     if options:
         parts["options"] = options
     connection = make_conninfo(**{**_DEFAULTS, **parts, "client_encoding": "utf8"})
-    return Target(connection, _shown(parts), schema)
+    place = ":".join(str(parts[name]) for name in ("host", "port") if name in parts)
+    return Target(connection, f"{place}/{parts.get('dbname', '')}", schema)
 
 
 def _schema_of(options: str) -> tuple[str, str]:
@@ -57,11 +58,6 @@ def _schema_of(options: str) -> tuple[str, str]:
     if not _SCHEMA.fullmatch(match[1]):
         raise _invalid("its search_path is not the name of one schema, of a-z, 0-9 and _")
     return match[1], _SEARCH_PATH.sub("", options).strip()
-
-
-def _shown(parts: dict[str, Any]) -> str:
-    place = ":".join(str(parts[name]) for name in ("host", "port") if name in parts)
-    return f"{place}/{parts.get('dbname', '')}"
 
 
 def _invalid(why: str) -> InputError:

@@ -45,27 +45,21 @@ class PostgresWriter(PostgresReader):
         opening: list[Statement] = [] if self._start else [("start", {})]
         early, self._early = self._early, []
         rows = iter(super()._ask(*opening, *early, *wanted))
-        for _ in opening:
-            self._open(next(rows))
+        if opening:
+            (row,) = next(rows)
+            self._start = start_of(row, self._skew(), self._told)
+            self._projection.see(waiters=self._start.line)
+            if self._start.reserve:
+                self._transaction.tell(self._start.reserve)
         if early:
             self._foreseen = answers(early, islice(rows, len(early)))
         if opening and self._start and self._start.has_lost_events:
-            self._end_all(self._start.now.wall)
+            # The leases that an older state contains may have ended since.
+            _, *ended = reset_events(self, ITSELF)
+            if ended:
+                self.record([StateReset(ITSELF), *ended], self._start.now.wall)
             return self._ask(*wanted)
         return list(rows)
-
-    def _end_all(self, at: float) -> None:
-        """End the leases that an older state contains: they may have ended since."""
-        _, *ended = reset_events(self, ITSELF)
-        if ended:
-            self.record([StateReset(ITSELF), *ended], at)
-
-    def _open(self, rows: Rows) -> None:
-        (row,) = rows
-        self._start = start_of(row, self._skew(), self._told)
-        self._projection.see(waiters=self._start.line)
-        if self._start.reserve:
-            self._transaction.tell(self._start.reserve)
 
     def _begin(self) -> Start:
         self._ask()

@@ -22,17 +22,13 @@ def open_redis(url: str, namespace: str, *, skew: Callable[[], float] = _no_skew
         # Only users of Redis need its client, and pay for importing it.
         from commonhold.stores.redis.registry import RedisRegistry  # noqa: PLC0415
     except ModuleNotFoundError as fault:
-        raise _not_installed(fault) from fault
+        raise UsageError(
+            Code.USAGE,
+            f"leases cannot be kept on Redis: the package {fault.name!r} is not installed",
+            hint="install it with: pip install 'commonhold[redis]'",
+            fields={"package": fault.name},
+        ) from fault
     return RedisRegistry(url, namespace, skew, seen or Seen())
-
-
-def _not_installed(fault: ModuleNotFoundError) -> UsageError:
-    return UsageError(
-        Code.USAGE,
-        f"leases cannot be kept on Redis: the package {fault.name!r} is not installed",
-        hint="install it with: pip install 'commonhold[redis]'",
-        fields={"package": fault.name},
-    )
 
 
 __all__ = ["open_redis"]

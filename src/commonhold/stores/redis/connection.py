@@ -50,7 +50,8 @@ class Connection:
         """Learn which server answers, whenever a connection begins."""
         raw.on_connect()
         try:
-            self.run_id = _checked(_facts(self.ask("INFO")), self._address)
+            lines = (line.partition(":") for line in self.ask("INFO").decode(errors="replace").splitlines())
+            self.run_id = _checked({name: value for name, mark, value in lines if mark}, self._address)
         except StoreError:
             raw.disconnect()
             raise
@@ -75,11 +76,6 @@ class Connection:
     def close(self) -> None:
         """Close it; idempotent."""
         self._raw.disconnect()
-
-
-def _facts(info: bytes) -> dict[str, str]:
-    lines = (line.partition(":") for line in info.decode(errors="replace").splitlines())
-    return {name: value for name, mark, value in lines if mark}
 
 
 def _checked(facts: dict[str, str], address: str) -> str:

@@ -44,7 +44,7 @@ unknown.
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
-from typing import Any, Final, TypeVar
+from typing import Any, Final, TypeVar, cast
 
 import msgspec
 
@@ -65,9 +65,9 @@ from commonhold.kernel.commands import (
 from commonhold.kernel.lease_ports import Once
 from commonhold.kernel.outcomes import Outcome
 from commonhold.leases.registry import reused
-from commonhold.stores import kept_answers as kept
+from commonhold.stores.kept_answers import decode_answer
 from commonhold.stores.redis.requests import arguments, micro, request_field
-from commonhold.stores.redis.scripts import EPOCH, KEYS, Script, load
+from commonhold.stores.redis.scripts import EPOCH, KEYS, load
 from commonhold.stores.redis.server import Server
 from commonhold.stores.redis.view import RedisView
 from commonhold.stores.seen import Seen
@@ -119,18 +119,20 @@ class RedisRegistry:
     def execute(self, command: Command[T], once: Once | None = None) -> T:
         """Decide on a command, on the server."""
         asked = ("", "") if once is None else (request_field(command.holder, once), once.fingerprint)
-        told = (*asked, _name(command), *arguments(command))
+        # A release with a result is none that can be decided on quickly.
+        is_finish = isinstance(command, Release) and command.result is not None
+        told = (*asked, "finish" if is_finish else _NAMES[type(command)], *arguments(command))
         reply = self._server.run(
-            _script(command),
+            # A command that releases or keeps leases also runs when the memory is full.
+            load("allow-oom" if isinstance(command, _MAKE_ROOM) else "", *_PARTS),
             (micro(self._skew()), *self._seen.newest(), *told),
             is_harmless=once is not None or isinstance(command, _HARMLESS_TWICE),
         )
-        kind, body, sequence, run_id, *kept = reply
-        if once is not None and kept and kept[0].decode() != once.fingerprint:
+        kind, body, sequence, run_id, *first = reply
+        if once is not None and first and first[0].decode() != once.fingerprint:
             raise reused(once.request_id)
         self._seen.note(int(sequence), run_id.decode())
-        outcome: T = _outcome(kind.decode(), body)
-        return outcome
+        return cast("T", decode_answer(kind.decode(), body))
 
     def together(self) -> nullcontext[None]:
         """Do nothing: the effects of a script are final, whatever the repository's store does."""
@@ -144,8 +146,7 @@ class RedisRegistry:
         fingerprint, kind, body = _kept.decode(packed_answer)
         if fingerprint != once.fingerprint:
             raise reused(once.request_id)
-        outcome: Outcome = _outcome(kind, body)
-        return outcome
+        return cast("Outcome", decode_answer(kind, body))
 
     @contextmanager
     def read(self) -> Iterator[RedisView]:
@@ -162,18 +163,3 @@ class RedisRegistry:
         """Close all connections."""
         self._server.close()
         self._seen.close()
-
-
-def _name(command: Command[Any]) -> str:
-    """Return the name of a command in the script. A release with a result is none that can be decided on quickly."""
-    is_finish = isinstance(command, Release) and command.result is not None
-    return "finish" if is_finish else _NAMES[type(command)]
-
-
-def _script(command: Command[Any]) -> Script:
-    """Return the script for a command. A command that releases or keeps leases also runs when the memory is full."""
-    return load("allow-oom" if isinstance(command, _MAKE_ROOM) else "", *_PARTS)
-
-
-def _outcome(kind: str, body: bytes | str) -> Any:  # noqa: ANN401 - the type is in the store
-    return kept.decode_answer(kind, body)

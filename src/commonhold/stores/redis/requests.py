@@ -144,7 +144,8 @@ class _Asked:
 
 @lru_cache(maxsize=4096)
 def _asked(holder: str, keys: tuple[Key, ...] = ()) -> _Asked:
-    ranges = dict.fromkeys((_range_of_holder(holder), *(each for key in keys for each in _ranges(key))))
+    of_holder = _range(_entry_of_holder(holder), f"{_HOLDER}{holder}{_AFTER_PART}")
+    ranges = dict.fromkeys((of_holder, *(each for key in keys for each in _ranges(key))))
     return _Asked(
         texts=msgspec.Raw(codec.encode([str(key) for key in keys])),
         keys=msgspec.Raw(_pack([_apart(key) for key in keys])),
@@ -174,22 +175,14 @@ def _ranges(key: Key) -> Iterator[Range]:
     if key.first_name in ("", HEADER):
         yield _range(here + _PART, here + AFTER_SEPARATOR)
     else:
-        yield from (_named(here, name) for name in ("", key.first_name, HEADER))
+        for name in ("", key.first_name, HEADER):
+            entry = _entry(here, name)
+            yield _range(entry, entry[:-1] + _AFTER_PART)
         yield _range(here + SEPARATOR, here + AFTER_SEPARATOR)
-
-
-def _range_of_holder(holder: str) -> Range:
-    """The range of the entries of a holder's leases."""
-    return _range(_entry_of_holder(holder), f"{_HOLDER}{holder}{_AFTER_PART}")
 
 
 def _entry_of_holder(holder: str) -> str:
     return f"{_HOLDER}{holder}{_PART}"
-
-
-def _named(at: str, name: str) -> Range:
-    entry = _entry(at, name)
-    return _range(entry, entry[:-1] + _AFTER_PART)
 
 
 def _range(first: str, after: str) -> Range:

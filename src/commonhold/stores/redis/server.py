@@ -96,9 +96,6 @@ class Server:
                 if connection.is_usable():
                     return connection
                 connection.close()
-        return self._new_connection()
-
-    def _new_connection(self) -> Connection:
         try:
             connection = Connection(self._pool.make_connection(), self._address)
             connection.connect()
