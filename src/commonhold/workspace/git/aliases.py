@@ -47,14 +47,11 @@ def resolved(git: Git, call: GitCall, known: Collection[str]) -> GitCall:
     for _ in range(_MOST):
         if not call.word or call.word in known or call.word in _OF_GIT:
             return call
-        meant = git.line(*_settings_of(call), "config", "--get", f"alias.{call.word}")
+        # The settings of this call alone: an alias may be one of them.
+        pairs = pairwise((*call.before, ""))
+        settings = [word for option, value in pairs if option in {"-c", "--config-env"} for word in (option, value)]
+        meant = git.line(*settings, "config", "--get", f"alias.{call.word}")
         if not meant or meant.startswith("!"):
             return call
         call = read_call((*call.before, *split_alias(meant), *call.rest))
     return call
-
-
-def _settings_of(call: GitCall) -> list[str]:
-    """The settings of this call alone: an alias may be one of them."""
-    pairs = pairwise((*call.before, ""))
-    return [word for option, value in pairs if option in {"-c", "--config-env"} for word in (option, value)]

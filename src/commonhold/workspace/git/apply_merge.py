@@ -41,12 +41,9 @@ def in_the_way(git: Git, meeting: Meeting, tree: str) -> tuple[str, ...]:
     status = ("status", "--porcelain=v1", "-z", "--untracked-files=no", "--no-renames", "--ignore-submodules=dirty")
     entries = git.ask("--no-optional-locks", *status).split(b"\0")
     dirty = {os.fsdecode(entry[3:]) for entry in entries if entry}
-    there = {path for path, each in found.items() if each.old is None and _is_there(git.root, path)}
+    new = (path for path, each in found.items() if each.old is None)
+    there = {path for path in new if os.path.lexists(os.path.join(git.root, path))}
     return tuple(sorted(found.keys() & (dirty | there)))
-
-
-def _is_there(root: str, path: str) -> bool:
-    return os.path.lexists(os.path.join(root, path))
 
 
 def message_for(git: Git, meeting: Meeting) -> str:

@@ -121,15 +121,12 @@ class Index:
             like = next((blob.id for blob in entries.values() if blob), "") or empty_tree(self.git)
             lines = [removal_line(path, like) if not blob else index_line(path, blob) for path, blob in entries.items()]
             put_in_index(self.git, lines, self.settings)
-            self._refresh_at([path for path, blob in entries.items() if blob])
-
-    def _refresh_at(self, paths: Sequence[str]) -> None:
-        """The same for some files; it is no error either that some are missing."""
-        there = [path for path in paths if os.path.lexists(os.path.join(self.git.root, path))]
-        if len(there) > _FEW:
-            self.refresh()
-        elif there:
-            self.git.run("add", "--refresh", "--", *there, settings=self.settings | _LITERAL)
+            kept = (path for path, blob in entries.items() if blob)
+            there = [path for path in kept if os.path.lexists(os.path.join(self.git.root, path))]
+            if len(there) > _FEW:
+                self.refresh()
+            elif there:
+                self.git.run("add", "--refresh", "--", *there, settings=self.settings | _LITERAL)
 
     def follow(self, old: str, new: str, on_conflict: Conflict) -> None:
         """Follow HEAD from the tree `old` to `new`; entries that are staged in addition stay staged."""

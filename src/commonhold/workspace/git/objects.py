@@ -3,7 +3,7 @@
 import hashlib
 import os
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
@@ -39,18 +39,15 @@ def changes(git: Git, before: str, after: str, *renames: str) -> Mapping[str, Ch
     Both are named by their ids, so the answer never changes.
     """
     words = renames or ("--no-renames",)
-    listed = git.ask("diff-tree", "-r", "-z", "--raw", "--full-index", *words, before, after).split(b"\0")
-    return {each.path: each for each in _listed(iter(listed))}
-
-
-def _listed(parts: Iterator[bytes]) -> Iterator[Change]:
+    parts = iter(git.ask("diff-tree", "-r", "-z", "--raw", "--full-index", *words, before, after).split(b"\0"))
+    found: dict[str, Change] = {}
     for head in parts:
-        if not head.startswith(b":"):
-            continue
-        old_mode, new_mode, old_id, new_id, status = head[1:].decode("ascii").split(" ")
-        old_path = os.fsdecode(next(parts))
-        path = os.fsdecode(next(parts)) if status[0] in "RC" else old_path
-        yield Change(path, old_path, _blob(old_mode, old_id), _blob(new_mode, new_id))
+        if head.startswith(b":"):
+            old_mode, new_mode, old_id, new_id, status = head[1:].decode("ascii").split(" ")
+            old_path = os.fsdecode(next(parts))
+            path = os.fsdecode(next(parts)) if status[0] in "RC" else old_path
+            found[path] = Change(path, old_path, _blob(old_mode, old_id), _blob(new_mode, new_id))
+    return found
 
 
 def _blob(mode: str, blob_id: str) -> Blob | None:
@@ -68,7 +65,12 @@ def read_blobs(git: Git, ids: Sequence[str]) -> Mapping[str, bytes]:
         end = data.index(b"\n", at)
         header = data[at:end].decode("utf-8", "replace").split(" ")
         if header[1:2] != ["blob"]:
-            raise _unreadable(each)
+            raise StoreError(
+                Code.GIT_FAILED,
+                f"git has no readable object {each}",
+                hint="`git fsck` lists damaged objects; `git fetch` may bring the missing ones",
+                fields={"object": each},
+            )
         size = int(header[2])
         found[each] = data[end + 1 : end + 1 + size]
         at = end + 1 + size + 1
@@ -89,15 +91,6 @@ def read_changes(
     blobs = read_blobs(git, [each.id for versions in found.values() for each in versions if each])
     read = {path: [None if each is None else blobs[each.id] for each in versions] for path, versions in found.items()}
     return tuple(Changed(path, base, mine, other) for path, (base, mine, other) in read.items())
-
-
-def _unreadable(blob_id: str) -> StoreError:
-    return StoreError(
-        Code.GIT_FAILED,
-        f"git has no readable object {blob_id}",
-        hint="`git fsck` lists damaged objects; `git fetch` may bring the missing ones",
-        fields={"object": blob_id},
-    )
 
 
 def holds(blob: Blob, content: bytes) -> bool:

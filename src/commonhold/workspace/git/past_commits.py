@@ -1,6 +1,5 @@
 """The past commits of a repository: their messages, and the paths that they changed."""
 
-from collections.abc import Iterator
 from typing import Final
 
 from commonhold.workspace.git.process import Git
@@ -19,10 +18,11 @@ def past_commits(git: Git, most: int, revision: str = "HEAD") -> tuple[tuple[str
     Empty for a repository without commits.
     """
     done = git.run(*_WORDS, f"--max-count={most}", "--end-of-options", revision, "--")
-    return () if done.returncode else tuple(_records(done.stdout.decode("utf-8", "surrogateescape")))
-
-
-def _records(text: str) -> Iterator[tuple[str, tuple[str, ...]]]:
-    for record in text.split(_BEGIN)[1:]:
+    if done.returncode:
+        return ()
+    found: list[tuple[str, tuple[str, ...]]] = []
+    for record in done.stdout.decode("utf-8", "surrogateescape").split(_BEGIN)[1:]:
         message, _, names = record.partition(_END)
-        yield message.strip(), tuple(name for each in names.split("\0") if (name := each.strip("\n")))
+        paths = tuple(name for each in names.split("\0") if (name := each.strip("\n")))
+        found.append((message.strip(), paths))
+    return tuple(found)

@@ -95,7 +95,10 @@ class Git:
             told = _told(settings)
             return run(*_ALONE, *words, folder=self.root, settings=told, given=given, timeout_seconds=timeout_seconds)
         except FileNotFoundError as fault:
-            raise (_missing() if os.path.isdir(self.root) else _gone(self.root)) from fault
+            message, hint = "there is no git to be run", "install git 2.38 or newer, or fix PATH"
+            if not os.path.isdir(self.root):
+                message, hint = f"there is no folder {self.root!r} any more", "work in a folder that is there"
+            raise StoreError(Code.GIT_FAILED, message, hint=hint) from fault
 
     def ask(self, *words: str, given: bytes = b"", settings: Mapping[str, str] | None = None) -> bytes:
         """Return git's answer. Raises StoreError `GIT_FAILED` if it fails."""
@@ -143,14 +146,6 @@ class Git:
 
 def _told(settings: Mapping[str, str] | None) -> dict[str, str]:
     return {"LC_ALL": "C", "GIT_TERMINAL_PROMPT": "0", **(settings or {})}
-
-
-def _missing() -> StoreError:
-    return StoreError(Code.GIT_FAILED, "there is no git to be run", hint="install git 2.38 or newer, or fix PATH")
-
-
-def _gone(root: str) -> StoreError:
-    return StoreError(Code.GIT_FAILED, f"there is no folder {root!r} any more", hint="work in a folder that is there")
 
 
 def overriding(settings: Mapping[str, str]) -> dict[str, str]:

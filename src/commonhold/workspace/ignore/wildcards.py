@@ -194,11 +194,8 @@ def _member(pattern: bytes, at: int, last: bytes) -> tuple[Bytes, bytes, int]:
         if end < 0:
             raise _NeverMatches
         if pattern[end - 1 : end] == b":" and end - 1 >= at + 2:
-            return _class(pattern[at + 2 : end - 1]), b"", end + 1
+            name = pattern[at + 2 : end - 1]
+            if name not in _CLASSES:
+                raise _NeverMatches
+            return _CLASSES[name], b"", end + 1
     return frozenset(char), char, at + 1
-
-
-def _class(name: bytes) -> Bytes:
-    if name not in _CLASSES:
-        raise _NeverMatches
-    return _CLASSES[name]

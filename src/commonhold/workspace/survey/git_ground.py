@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from commonhold.shell.git_calls_in_shell import ShellCall, git_calls_of
+from commonhold.shell.git_calls_in_shell import git_calls_of
 from commonhold.shell.git_words import GitCall, placed, read_call
 from commonhold.shell.git_writes import KNOWN, Written, written_by
 from commonhold.shell.writes import Target
@@ -111,7 +111,9 @@ def moved_paths(git: Git, call: GitCall, folder: str) -> frozenset[str] | None:
 def _calls(git: Git, cwd: str, command: Sequence[str]) -> Iterator[tuple[GitCall | None, str]]:
     """The calls in this working tree, and their folders; None for one in a repository inside of it."""
     for found in git_calls_of(command):
-        call, folder = placed(read_call(_words(found)), os.path.join(cwd, found.folder or ""))
+        # A word that is known only when the command runs may be anything.
+        argv = tuple(_UNKNOWN if word is None else word for word in found.argv)
+        call, folder = placed(read_call(argv), os.path.join(cwd, found.folder or ""))
         if not os.path.isdir(folder):
             continue
         tree = find_tree(Git(folder))
@@ -121,8 +123,3 @@ def _calls(git: Git, cwd: str, command: Sequence[str]) -> Iterator[tuple[GitCall
             yield resolved(git, call, KNOWN), folder
         elif tree.root.startswith(f"{git.root}/"):
             yield None, tree.root
-
-
-def _words(found: ShellCall) -> tuple[str, ...]:
-    # A word that is known only when the command runs may be anything.
-    return tuple(_UNKNOWN if word is None else word for word in found.argv)

@@ -2,10 +2,12 @@
 
 import os
 import stat
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Final
 
 from commonhold.code.regions.region import hash_bytes, hash_of
@@ -13,7 +15,6 @@ from commonhold.kernel.options import DEFAULT_MAX_FILE_BYTES
 from commonhold.machine import file_stamps
 from commonhold.machine.plain_files import opened
 from commonhold.workspace.git.process import Git
-from commonhold.workspace.survey.checked_out import checked_out
 from commonhold.workspace.survey.listed import listed, listed_among
 from commonhold.workspace.survey.watched import Told, Watched
 
@@ -163,8 +164,10 @@ class Surveyor:
                 continue
             if known is None or known.stamp != stamp:
                 content = self._content(path) if stamp[2] <= min(self._max_file_bytes, budget) else None
-                known = _seen(content, stamp, now)
-                if content is not None:
+                if content is None:
+                    known = Seen(None, stamp)
+                else:
+                    known = Seen(hash_bytes(content), file_stamps.settled(stamp, now))
                     new.append(content)
                     budget -= len(content)
             seen[path] = known
@@ -200,7 +203,7 @@ class Surveyor:
         """Return the old hashes of files; git is asked for the bytes of those that it has."""
         hashes = {path: seen.hash if (seen := before.seen(path)) else None for path in paths}
         objects = {path: content for path in hashes if (content := before.object_of(path))}
-        contents = checked_out(self._git, objects) if objects and self._git else {}
+        contents = _checked_out(self._git, objects) if objects and self._git else {}
         if contents:
             keep(tuple(contents.values()))
         return hashes | {path: hash_bytes(content) for path, content in contents.items()}
@@ -210,8 +213,19 @@ class Surveyor:
         return (stamp is not None and stamp[2] > self._max_file_bytes) or (seen is not None and seen.hash is None)
 
 
-def _seen(content: bytes | None, stamp: file_stamps.Stamp, now: int) -> Seen:
-    return Seen(None, stamp) if content is None else Seen(hash_bytes(content), file_stamps.settled(stamp, now))
+def _checked_out(git: Git, objects: Mapping[str, str]) -> dict[str, bytes]:
+    """Return the bytes of each object as a checkout would write them to its path, without objects that git lacks.
+
+    That is with the line ends and the filters that the project's attributes ask for.
+    """
+    with tempfile.TemporaryDirectory(prefix="commonhold-") as folder:
+        settings = {"GIT_INDEX_FILE": f"{folder}/index"}
+        lines = "".join(f"100644 {content} 0\t{path}\0" for path, content in objects.items())
+        git.ask("update-index", "-z", "--index-info", given=lines.encode(), settings=settings)
+        # If one object is missing, the others are still wanted.
+        git.run("checkout-index", "--all", "--force", f"--prefix={folder}/files/", settings=settings)
+        places = {path: Path(folder, "files", path) for path in objects}
+        return {path: place.read_bytes() for path, place in places.items() if place.is_file()}
 
 
 def _linked(root: str, paths: Iterable[str]) -> Iterator[str]:

@@ -72,7 +72,8 @@ class Watched:
             return self.is_begun
         self._watch.close()
         self._folders, self._ignored, self._inner = set(), set(), set()
-        self._index = os.path.relpath(os.path.join(self._root, _place_of_index(self._git)), self._root)
+        index = os.fsdecode(self._git.ask("rev-parse", "--git-path", "index")).rstrip("\n")
+        self._index = os.path.relpath(os.path.join(self._root, index), self._root)
         self._ground = _ground(_places(self._git))
         if self._watch.begin([os.path.dirname(self._index)]):
             self._folders.add(os.path.dirname(self._index))
@@ -89,7 +90,10 @@ class Watched:
         now = _ground(place for place, _ in self._ground)
         if any(stamp is None for _, stamp in now) or now != self._ground:
             return None
-        restaged = self._restaged(self._git) if self._index in told.files else frozenset[str]()
+        restaged = frozenset[str]()
+        if self._index in told.files:
+            before, self._staged = self._staged, _staged(self._git)
+            restaged = frozenset(map(_path_of, before ^ self._staged))
         below = self._below_new(told)
         # A file of git's in an unwatched folder, which git ignores, must be watched from now on.
         unwatched = {path.rpartition("/")[0] for path in restaged}.difference(self._folders)
@@ -99,11 +103,6 @@ class Watched:
         folder = f"{os.path.dirname(self._index)}/"
         files = (path for path in told.files if not path.startswith(folder) and self._is_ours(path))
         return Told(frozenset((*files, *below)), told.gone, frozenset(filter(can_be_named, restaged)))
-
-    def _restaged(self, git: Git) -> frozenset[str]:
-        """Return the files whose entries in git's index have changed since the last look."""
-        before, self._staged = self._staged, _staged(git)
-        return frozenset(map(_path_of, before ^ self._staged))
 
     def _is_ours(self, path: str) -> bool:
         """Whether a key can name the path, and it is not in a repository inside of this one."""
@@ -194,10 +193,6 @@ def _is_folder(place: str) -> bool:
         return stat.S_ISDIR(os.lstat(place).st_mode)
     except OSError:
         return False
-
-
-def _place_of_index(git: Git) -> str:
-    return os.fsdecode(git.ask("rev-parse", "--git-path", "index")).rstrip("\n")
 
 
 def _staged(git: Git) -> frozenset[bytes]:

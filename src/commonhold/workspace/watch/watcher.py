@@ -126,15 +126,12 @@ class Watcher:
     def _source_of(self, folders: Iterable[str]) -> Source | None:
         """Return the source for these folders; None if the folders have changed already."""
         places = [os.path.join(self._root, folder).rstrip("/") for folder in folders]
+        git_folders = (self._git_dir, os.path.join(self._git_dir, "logs")) if self._git_dir else ()
+        places += filter(os.path.isdir, git_folders)
         try:
-            return Notified.of([*places, *self._git_folders()]) or Polled()
+            return Notified.of(places) or Polled()
         except (FileNotFoundError, PermissionError):
             return None
-
-    def _git_folders(self) -> Iterator[str]:
-        for folder in (self._git_dir, self._git_dir and os.path.join(self._git_dir, "logs")):
-            if folder and os.path.isdir(folder):
-                yield folder
 
     def _is_ignored(self, path: str) -> bool:
         try:
