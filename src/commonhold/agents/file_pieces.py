@@ -82,7 +82,9 @@ class JsonPiece:
             raise Obstacle(why)
         try:
             made = json_entries.installed(text, self.entries, is_ours)
-            return made if text is not None else self._with_heading(made)
+            if text is not None:
+                return made
+            return json.dumps({**self.alone, **json.loads(made)}, indent=2, ensure_ascii=False) + "\n"
         except (NotJsonError, InTheWayError) as fault:
             raise Obstacle(str(fault)) from fault
 
@@ -96,9 +98,6 @@ class JsonPiece:
         except (ValueError, RecursionError) as fault:
             return f"it is not plain JSON ({fault}), and the agent ignores such a file; JSON has no comments"
         return ""
-
-    def _with_heading(self, made: str) -> str:
-        return json.dumps({**self.alone, **json.loads(made)}, indent=2, ensure_ascii=False) + "\n"
 
     def take(self, text: str | None) -> str | None:
         """Return the file without any entry of ours, even from an earlier version."""
@@ -210,16 +209,13 @@ class FilePiece:
 
     def put(self, text: str | None) -> str | None:
         """Return the file."""
-        self._check(text)
+        if text is not None and not self.is_mine(text):
+            raise Obstacle("a file of that name is there already, and it is not ours")
         return self.text
 
     def take(self, text: str | None) -> str | None:
         """Return None; a file that is not ours stays, and is returned."""
         return None if text is not None and self.is_mine(text) else text
-
-    def _check(self, text: str | None) -> None:
-        if text is not None and not self.is_mine(text):
-            raise Obstacle("a file of that name is there already, and it is not ours")
 
     def trouble(self, text: str | None) -> str:
         """Return whether it is missing or changed; empty if it is there byte for byte."""

@@ -62,8 +62,9 @@ def obstacle(root: str, home: str, env_file: str | None, inherited: str) -> str:
         return f"the path of the repository has a sign in it that {VARIABLE} cannot hold"
     if inherited and not inherited.endswith(f"/{FIRST_READ}"):
         return f"{VARIABLE} is set in your environment, and Gemini keeps to that"
-    if place := next(filter(_keeps_itself, (f"{root}/{_SETTINGS}", f"{home}/{_SETTINGS}")), ""):
-        return f"Gemini has a sandbox of its own for them (security.toolSandboxing in {place})"
+    for place in (f"{root}/{_SETTINGS}", f"{home}/{_SETTINGS}"):
+        if setting(place, "security", "toolSandboxing") is True:
+            return f"Gemini has a sandbox of its own for them (security.toolSandboxing in {place})"
     own = _without_ours(env_file)
     if own is None:
         hidden = next((place for place in _other_files(root, home) if Path(place).exists()), "")
@@ -85,7 +86,3 @@ def _other_files(root: str, home: str) -> Iterator[str]:
     for folder in Path(root).parents:
         yield from (f"{folder}/{ENV_FILE}", f"{folder}/.env")
     yield from (f"{home}/{ENV_FILE}", f"{home}/.env")
-
-
-def _keeps_itself(settings: str) -> bool:
-    return setting(settings, "security", "toolSandboxing") is True

@@ -83,7 +83,7 @@ class HookRuntime:
                 # Loaded here, as below: an agent that calls neither git nor a command need not wait for this.
                 from commonhold.agents.git.calls import GitCalls  # noqa: PLC0415
 
-                self._made = GitCalls(self._state_folder, self._opened, self._settle, self._is_ignored)
+                self._made = GitCalls(self._state_folder, self._opened, self._shells.settle, self._is_ignored)
         return self._made
 
     def _git_begins(self, told: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -140,9 +140,6 @@ class HookRuntime:
         from commonhold.agents.git.overwrites import Overwrites  # noqa: PLC0415
 
         return Overwrites(self._is_ignored).told(session, taken, head)
-
-    def _settle(self, root: str, holder: str) -> None:
-        self._shells.settle(root, holder)
 
     def close(self) -> None:
         """Close all that is open."""

@@ -41,7 +41,10 @@ def installed(text: str | None, entries: Sequence[Entry], is_ours: Own) -> str:
         return text
     bare = None if text is None else removed(text, entries, is_ours)
     if bare is None or not bare.strip():
-        made = _made(entries)
+        made = "{}"
+        for entry in entries:
+            made = _put(made, entry)
+        made = json.dumps(parse(made).value, indent=2, ensure_ascii=False)
         return f"{made}\n" if bare is None else f"{bare}{made}"
     for entry in entries:
         bare = _put(bare, entry)
@@ -164,7 +167,10 @@ def _put(text: str, entry: Entry) -> str:
     if not left:
         return _insert(text, place, entry.key, entry.value)
     name, *inside = left
-    return _insert(text, place, name, _nested(inside, entry))
+    value: Any = [entry.value] if entry.key is None else {entry.key: entry.value}
+    for each in reversed(inside):
+        value = {each: value}
+    return _insert(text, place, name, value)
 
 
 def _check(node: Node, path: Sequence[str], *, is_array: bool) -> None:
@@ -173,24 +179,11 @@ def _check(node: Node, path: Sequence[str], *, is_array: bool) -> None:
         raise InTheWayError(f"{where} is no {'array' if is_array else 'object'}")
 
 
-def _nested(names: Sequence[str], entry: Entry) -> Any:  # noqa: ANN401 - JSON
-    value: Any = [entry.value] if entry.key is None else {entry.key: entry.value}
-    for name in reversed(names):
-        value = {name: value}
-    return value
-
-
-def _made(entries: Sequence[Entry]) -> str:
-    text = "{}"
-    for entry in entries:
-        text = _put(text, entry)
-    return json.dumps(parse(text).value, indent=2, ensure_ascii=False)
-
-
 def _insert(text: str, place: Node, key: str | None, value: Any) -> str:  # noqa: ANN401 - JSON
     newline = "\r\n" if "\r\n" in text else "\n"
     unit = found[1] if (found := _INDENT.search(text)) else _DEFAULT_INDENT
-    outer = _indent_of(text, place)
+    line = text[text.rfind("\n", 0, place.begin) + 1 : place.begin]
+    outer = line[: len(line) - len(line.lstrip(" \t"))]
     body = json.dumps(value, indent=unit, ensure_ascii=False)
     named = body if key is None else f"{json.dumps(key, ensure_ascii=False)}: {body}"
     if not place.items:
@@ -210,9 +203,3 @@ def _after_comments(text: str, at: int) -> int:
     """Return the end of the last comment that follows, else `at`."""
     blank = _BLANK.match(text, at)
     return at + len(blank[0].rstrip()) if blank else at
-
-
-def _indent_of(text: str, place: Node) -> str:
-    """Return the indentation of the line in which a container begins."""
-    line = text[text.rfind("\n", 0, place.begin) + 1 : place.begin]
-    return line[: len(line) - len(line.lstrip(" \t"))]

@@ -35,7 +35,9 @@ class Asked:
 
 def read_patch(text: str, manner: Manner = TO_THE_LETTER) -> Asked:
     """Return the wishes of a patch, bare or in a here-document, for a tool of that manner."""
-    lines = _bare(text).split("\n")
+    plain = text.replace("\r\n", "\n")
+    wrapped = _WRAPPED.fullmatch(plain)
+    lines = (wrapped["patch"] if wrapped else plain).strip().split("\n")
     if lines[0].strip() != _BEGIN:
         return Asked((), f"the patch does not begin with {_BEGIN!r}")
     if len(lines) < 2 or lines[-1].strip() != _FINISH:  # noqa: PLR2004 - a first and a last line
@@ -50,12 +52,6 @@ def called_in_shell(command: str) -> tuple[str, str] | None:
     """Return the folder and the patch of a shell command that only calls apply_patch; None for any other."""
     found = _CALLED.fullmatch(command.replace("\r\n", "\n"))
     return ((found["folder"] or "").strip("'\""), found["patch"]) if found else None
-
-
-def _bare(text: str) -> str:
-    plain = text.replace("\r\n", "\n")
-    wrapped = _WRAPPED.fullmatch(plain)
-    return (wrapped["patch"] if wrapped else plain).strip()
 
 
 @dataclass(slots=True)

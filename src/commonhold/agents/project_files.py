@@ -127,13 +127,10 @@ def copilot(ways: Ways) -> tuple[Piece, ...]:
     """Return the hooks of the Copilot CLI, which VS Code reads as well."""
     hooks: dict[str, list[dict[str, Any]]] = {}
     for hook in hook_tables.COPILOT:
-        hooks.setdefault(hook.event, []).append(_copilot_hook(ways, hook))
+        call = {"type": "command", **hook.matcher, "bash": ways.line("copilot", hook), "timeoutSec": hook.seconds}
+        hooks.setdefault(hook.event, []).append(call)
     text = json.dumps({"version": 1, "hooks": hooks}, indent=2) + "\n"
     return (FilePiece((".github/hooks/commonhold.json",), text, _is_our_hooks_file, counted(len(hooks), "hook")),)
-
-
-def _copilot_hook(ways: Ways, hook: Hook) -> dict[str, Any]:
-    return {"type": "command", **hook.matcher, "bash": ways.line("copilot", hook), "timeoutSec": hook.seconds}
 
 
 def _is_our_hooks_file(text: str) -> bool:

@@ -78,8 +78,10 @@ def wishes_of(tool: str, arguments: object) -> tuple[IntendedWrite, ...]:
 
 
 def _of_one(words: frozenset[str], arguments: Arguments) -> tuple[IntendedWrite, ...]:
-    if words & _MOVING and (moved := _moved(arguments)):
-        return moved
+    if words & _MOVING:
+        there, to = _path(arguments, _FROM), _path(arguments, _TO)
+        if there and to:
+            return (Patched(there, (), to),)
     path = _path(arguments, _PATHS)
     return _at(path, words, arguments) if path else ()
 
@@ -152,11 +154,6 @@ def _plain(path: str) -> str:
 
 def _has_text(arguments: Arguments, names: Sequence[str]) -> bool:
     return any(isinstance(arguments.get(name), str) for name in names)
-
-
-def _moved(arguments: Arguments) -> tuple[IntendedWrite, ...]:
-    there, to = _path(arguments, _FROM), _path(arguments, _TO)
-    return (Patched(there, (), to),) if there and to else ()
 
 
 def _swaps(path: str, arguments: Arguments) -> tuple[IntendedWrite, ...]:

@@ -118,7 +118,8 @@ class ChangeAttribution:
         """Return the authors of the difference; None for an irregular file, or a name that the log cannot hold."""
         if not can_be_named(path):
             return None
-        past = self._past(self._in_log(path))
+        # Git may name the file in another Unicode form than the log does.
+        past = self._past(path if path.isascii() else WorkingTree(self.tree.root).path_of(path))
         try:
             old, new = in_head(self.git, self.head, path), here(self.tree.root, path)
             moved_by = None
@@ -127,10 +128,6 @@ class ChangeAttribution:
         except Irregular:
             return None
         return authors_of(old, new, past.steps, moved_by=moved_by)
-
-    def _in_log(self, path: str) -> str:
-        """Return the path in the log of a file that git names, in whichever Unicode form."""
-        return path if path.isascii() else WorkingTree(self.tree.root).path_of(path)
 
     def replaced(self, path: str) -> dict[str, tuple[bytes, ...]]:
         """Return the uncommitted lines that the last change of a file removed, by holder. Raises Irregular."""
@@ -150,8 +147,10 @@ class ChangeAttribution:
 
     def _go_on(self, past: _Past, path: str, recorded: Recorded) -> None:
         commit = recorded.event
-        change = _change_of(commit, path)
-        if not isinstance(commit, Committed) or change is None:
+        if not isinstance(commit, Committed):
+            return
+        change = next((each for each in commit.files if each.path == path), None)
+        if change is None:
             return
         if commit.intent:
             self._intents[path, commit.holder] = commit.intent
@@ -234,11 +233,6 @@ class ChangeAttribution:
             else:
                 name = short_name(holder)
                 yield f"{name}: {quoted(intent)}" if intent else name
-
-
-def _change_of(commit: object, path: str) -> FileChange | None:
-    files = commit.files if isinstance(commit, Committed) else ()
-    return next((each for each in files if each.path == path), None)
 
 
 def _origin(commit: Committed, change: FileChange) -> str | None:

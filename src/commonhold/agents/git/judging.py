@@ -45,7 +45,7 @@ class Judging:
         for risk in risks.risks_of(call, self._is_revision):
             why = self._move(risk, once_fetched) if isinstance(risk, risks.Move) else self._judged(risk)
             if why:
-                return f"`{_shown(call)}` was not run: {why}"
+                return f"`{shlex.join(('git', *call.argv))}` was not run: {why}"
         return None
 
     def is_beside_work(self) -> bool:
@@ -206,7 +206,8 @@ class Judging:
         return f"this session did not make that stash entry, and all working trees share the stash. Next: {then}"
 
     def _worktree(self, risk: risks.Worktree) -> str | None:
-        tree = differences.find_tree(Git(str(Path(self._git.root, risk.path)))) if self._is_folder(risk.path) else None
+        folder = Path(self._git.root, risk.path)
+        tree = differences.find_tree(Git(str(folder))) if folder.is_dir() else None
         if tree is None:
             return None
         with self._around.logs(tree.root) as log:
@@ -219,9 +220,6 @@ class Judging:
             "that working tree holds changes that are not this session's and not committed: "
             f"{whose.told(foreign)}. Next: leave it, or ask for it to be committed"
         )
-
-    def _is_folder(self, path: str) -> bool:
-        return Path(self._git.root, path).is_dir()
 
 
 def _pushed(risk: risks.Pushed) -> str | None:
@@ -241,7 +239,3 @@ def _unknowable(risk: risks.Unknowable) -> str:
 def _number(entry: str) -> int:
     digits = "".join(each for each in entry if each.isdigit())
     return int(digits) if digits else 0
-
-
-def _shown(call: GitCall) -> str:
-    return shlex.join(("git", *call.argv))

@@ -181,17 +181,8 @@ class Session:
                     "includes, "
                     f"and they may be others'. Next: {instead}"
                 )
-        return self._amending() if words.has("--amend") else None
-
-    def _goes_on_with_it(self, call: GitCall) -> bool:
-        """Whether a call takes over an operation that a person began: it says so, or resolves one of its conflicts."""
-        if _GOING_ON & set(call.rest):
-            return True
-        entries = Index(self._root, self.tree.shared_index).entries()
-        named = self._named(words_of(call))
-        return any(entries.get(path, _SETTLED) is None for path in named)
-
-    def _amending(self) -> str | None:
+        if not words.has("--amend"):
+            return None
         head = differences.head_of(self._root)
         maker = self.home.makers(COMMITS).get(head)
         if maker in (None, self.holder):
@@ -201,6 +192,14 @@ class Session:
             "Next: git commit, which makes one of its own"
         )
 
+    def _goes_on_with_it(self, call: GitCall) -> bool:
+        """Whether a call takes over an operation that a person began: it says so, or resolves one of its conflicts."""
+        if _GOING_ON & set(call.rest):
+            return True
+        entries = Index(self._root, self.tree.shared_index).entries()
+        named = self._named(words_of(call))
+        return any(entries.get(path, _SETTLED) is None for path in named)
+
     def prepared(self, call: GitCall) -> Pending:
         """Prepare the call: its words, and the index that it uses."""
         head = differences.head_of(self._root)
@@ -209,7 +208,9 @@ class Session:
         if self._uses_shared_index:
             return pending
         if call.word in _STAGERS:
-            return self._staging(pending)
+            if words_of(call).has("-n", "--dry-run", "--refresh", "-N", "--intent-to-add"):  # it stages no content
+                return pending
+            return replace(pending, index=self._scratch())
         return self._committing(pending) if call.word == "commit" else pending
 
     def _stash(self, call: GitCall) -> str:
@@ -218,12 +219,6 @@ class Session:
 
     def _scratch(self) -> Index:
         return self.index.copied_to(self.home.scratch(secrets.token_hex(4)))
-
-    def _staging(self, pending: Pending) -> Pending:
-        words = words_of(pending.call)
-        if words.has("-n", "--dry-run", "--refresh", "-N", "--intent-to-add"):
-            return pending
-        return replace(pending, index=self._scratch())
 
     def _committing(self, pending: Pending) -> Pending:
         words = words_of(pending.call)
@@ -294,7 +289,9 @@ class Session:
         self._note(pending, head)
         self._tell_others(pending, head)
         if pending.call.word == "sparse-checkout":
-            self._take_out_of_shared()
+            # The shared index follows it, too: otherwise the absent files would count as deleted there.
+            is_sparse = self._root.line("config", "--bool", "core.sparseCheckout") == "true"
+            self._root.finish("sparse-checkout", "reapply" if is_sparse else "disable")
         if pending.index.path not in (self.index.path, self.tree.shared_index):
             Path(pending.index.path).unlink(missing_ok=True)
         is_commit = pending.call.word == "commit" and status == 0
@@ -340,11 +337,6 @@ class Session:
             new,
             f"a hook of that commit also staged others' changes, which are removed from the commit again: {swept}",
         )
-
-    def _take_out_of_shared(self) -> None:
-        """Apply a sparse checkout to the shared index, too: otherwise the absent files would count as deleted there."""
-        is_sparse = self._root.line("config", "--bool", "core.sparseCheckout") == "true"
-        self._root.finish("sparse-checkout", "reapply" if is_sparse else "disable")
 
     def _staged(self, pending: Pending) -> str:
         words = words_of(pending.call)

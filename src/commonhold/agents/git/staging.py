@@ -9,7 +9,7 @@ from commonhold.kernel.texts import listed, short_name
 from commonhold.merging.branches.histories import Blob
 from commonhold.workspace.git.differences import blob_of
 from commonhold.workspace.git.indexes import Entries, differing
-from commonhold.workspace.line_ownership import OUTSIDE, Authors, Inseparable, Version
+from commonhold.workspace.line_ownership import OUTSIDE, Authors, Inseparable
 
 _SHOWN: Final = 6
 _UNKNOWN: Final = "an unknown author, probably a person"
@@ -83,17 +83,16 @@ class Staging:
             staged.left_out[path] = f"{part.why}: {', '.join(part.others)}. Next: {way_on}, then stage it again"
             return
         staged.in_part[path] = f"the rest belongs to {self._by(authors)}"
-        staged.entries[path] = None if part is None else self._blob(path, part)
+        staged.entries[path] = None
+        if part is not None:
+            mode = "100755" if part.is_executable else "100644"
+            staged.entries[path] = Blob(mode, blob_of(self._whose.git, path, part.content))
 
     def _is_whole(self, path: str, authors: Authors, blob: Blob | None) -> bool:
         """Whether git staged the very text that was inspected."""
         if authors.new is None or blob is None:
             return authors.new is None and blob is None
         return blob_of(self._whose.git, path, authors.new.content) == blob.id
-
-    def _blob(self, path: str, version: Version) -> Blob:
-        mode = "100755" if version.is_executable else "100644"
-        return Blob(mode, blob_of(self._whose.git, path, version.content))
 
     def _by(self, authors: Authors | None) -> str:
         holders = sorted((authors.holders if authors else {OUTSIDE}) - {self._holder})
