@@ -15,7 +15,7 @@ from commonhold.agents.runtime.hook_dispatch import HookDispatch
 from commonhold.agents.runtime.idleness import idle_seconds
 from commonhold.agents.runtime.offline_permits import OfflinePermits
 from commonhold.agents.runtime.open_sessions import OpenSessions, Silence
-from commonhold.agents.runtime.periodic_tasks import PeriodicTasks, Wait
+from commonhold.agents.runtime.periodic_tasks import PeriodicTasks
 from commonhold.agents.runtime.questions import GitBegins, GitEnds, Route, ShellBegins, ShellEnds
 from commonhold.agents.runtime.shell_calls import ShellCalls
 from commonhold.agents.runtime.shell_environment import with_our_command
@@ -39,14 +39,10 @@ if TYPE_CHECKING:
 class HookRuntime:
     """All parts between the routes of a repository and its service."""
 
-    def __init__(
-        self, repository: Repository, find_channel: FindChannel, under_way: UnderWay, wait: Wait | None = None
-    ) -> None:
+    def __init__(self, repository: Repository, find_channel: FindChannel, under_way: UnderWay) -> None:
         """Serve the agents in all working trees of this repository, through channels from `find_channel`.
 
         Commands are `under_way` while they run.
-
-        Silent agents and their commands are checked after each `wait`.
         """
         ignoring = Ignoring(lambda root: load_settings(root).ignore)
         self._find_channel = find_channel
@@ -64,7 +60,7 @@ class HookRuntime:
         silence = Silence(idle_seconds, ticks, is_running)
         sessions = OpenSessions(self._overseen, silence)
         self._attending = HookDispatch(trees, sessions, ignoring.is_ignored, self._shell_calls)
-        self._rounds = PeriodicTasks(self._see_to, wait)
+        self._rounds = PeriodicTasks(self._see_to)
 
     @property
     def routes(self) -> Mapping[str, Route]:

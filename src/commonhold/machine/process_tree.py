@@ -66,7 +66,7 @@ def kill_with_variable(name: str, prefix: str) -> None:
         time.sleep(_PAUSE_SECONDS)
 
 
-def end_descendants(grace_seconds: float, child: int, spared: Collection[int] = ()) -> None:
+def end_descendants(grace_seconds: float, child: int, spared: Collection[int]) -> None:
     """End all processes below this one: SIGTERM, and SIGKILL after the grace.
 
     A process that a signal reaches may start another meanwhile, so this looks again until there is none, or for about

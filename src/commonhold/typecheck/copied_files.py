@@ -26,10 +26,10 @@ _INSTALLED: Final = (".venv", "node_modules")
 class CopyCheckers:
     """All known checkers. The copy is made once an installed one has to check files of its languages."""
 
-    def __init__(self, fill: Fill, worktree: str, environment: Mapping[str, str] | None = None) -> None:
+    def __init__(self, fill: Fill, worktree: str) -> None:
         """Let `fill` make the copy; installed packages are those of the working tree at `worktree`."""
         self._fill, self._worktree = fill, worktree
-        self._environment = dict(os.environ) if environment is None else environment
+        self._environment = dict(os.environ)
         self._scratch = ""
         self._checkers: Checkers | None = None
 

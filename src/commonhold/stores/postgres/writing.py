@@ -26,7 +26,7 @@ from commonhold.stores.reset_events import ITSELF, reset_events
 class PostgresWriter(PostgresReader):
     """A transaction that reads and writes, for the port LeaseWriter."""
 
-    def __init__(self, transaction: Transaction, names: Names, skew: Callable[[], float], newest: int = 0) -> None:
+    def __init__(self, transaction: Transaction, names: Names, skew: Callable[[], float], newest: int) -> None:
         """Speak through `transaction`, which holds the lock of the namespace; the newest seen event is `newest`."""
         super().__init__(transaction, names, skew)
         self._told = newest
