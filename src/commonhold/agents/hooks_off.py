@@ -20,20 +20,15 @@ def turned_off(agent: str, root: str, home: str) -> str:
     """Return the setting that turns the hooks of an agent off in the working tree at `root`; empty if none does."""
     match agent:
         case "claude":
-            return _claude(root, home)
+            if setting(_CLAUDE_MANAGED, "allowManagedHooksOnly") is True:
+                return f"allowManagedHooksOnly in {_CLAUDE_MANAGED}"
+            return _told_off([_CLAUDE_MANAGED, *(f"{root}/{name}" for name in _CLAUDE), f"{home}/{_CLAUDE[-1]}"])
         case "copilot":
             return _told_off([f"{root}/{name}" for name in _COPILOT])
         case "gemini":
             return _gemini(root, home)
         case _:
             return ""
-
-
-def _claude(root: str, home: str) -> str:
-    if setting(_CLAUDE_MANAGED, "allowManagedHooksOnly") is True:
-        return f"allowManagedHooksOnly in {_CLAUDE_MANAGED}"
-    places = [_CLAUDE_MANAGED, *(f"{root}/{name}" for name in _CLAUDE), f"{home}/{_CLAUDE[-1]}"]
-    return _told_off(places)
 
 
 def _told_off(places: Sequence[str]) -> str:
@@ -45,9 +40,11 @@ def _gemini(root: str, home: str) -> str:
     places = [_GEMINI_SYSTEM, f"{root}/{_GEMINI}", f"{home}/{_GEMINI}"]
     if place := _decided(places, ("hooksConfig", "enabled"), off=False):
         return f"hooksConfig.enabled in {place}"
-    named = (place for place in places if _HOOK_NAME in _listed(setting(place, "hooksConfig", "disabled")))
-    place = next(named, "")
-    return f"hooksConfig.disabled in {place}" if place else ""
+    for place in places:
+        disabled = setting(place, "hooksConfig", "disabled")
+        if isinstance(disabled, list) and _HOOK_NAME in disabled:
+            return f"hooksConfig.disabled in {place}"
+    return ""
 
 
 def _decided(places: Sequence[str], path: Sequence[str], *, off: bool) -> str:
@@ -55,7 +52,3 @@ def _decided(places: Sequence[str], path: Sequence[str], *, off: bool) -> str:
     told: Iterator[tuple[str, Any]] = ((place, setting(place, *path)) for place in places)
     place, value = next(((place, value) for place, value in told if isinstance(value, bool)), ("", None))
     return place if value is off else ""
-
-
-def _listed(value: Any) -> Sequence[Any]:  # noqa: ANN401 - JSON
-    return value if isinstance(value, list) else ()

@@ -4,6 +4,8 @@ import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import cache
+from pathlib import Path
 from typing import Any, Final, TypeVar
 
 import apsw
@@ -12,8 +14,8 @@ import msgspec
 from commonhold.code.analysis.repository.summary import Summary
 from commonhold.index import opening
 from commonhold.index.packed_summaries import Packed, number_of, unpacked
-from commonhold.index.statements import statements
 from commonhold.machine import file_stamps
+from commonhold.stores.statements import by_name
 from commonhold.workspace.folder_watch import Changes
 from commonhold.workspace.scan.state import File, Folder, Tree
 
@@ -32,7 +34,7 @@ class Cache:
     def __init__(self, folder: str | None) -> None:
         """Open the database in `folder`, or one in memory."""
         self._connection = opening.open_database(folder)
-        self._statements = statements()
+        self._statements = _statements()
 
     def close(self) -> None:
         """Close the database; idempotent."""
@@ -107,7 +109,7 @@ class Cache:
         folders = {path: Folder.unpacked(*row) for path, *row in self._rows("folders_of", number)}
         return Tree(files, folders, rules, turn)
 
-    def keep_tree(self, root: str, makers: str, known: Tree, now: Tree, among: Changes | None = None) -> Tree:
+    def keep_tree(self, root: str, makers: str, known: Tree, now: Tree, among: Changes | None) -> Tree:
         """Store the changes of a working tree since the known state, or all of it if others wrote; return the result.
 
         It differs at most `among` these files and folders; None: anywhere.
@@ -156,6 +158,12 @@ class Cache:
     def drop_blobs(self) -> None:
         """Forget the objects whose summaries are gone. Inside of `writing`."""
         self._rows("drop_blobs")
+
+
+@cache
+def _statements() -> dict[str, str]:
+    """Return every statement of `queries.sql` by its name."""
+    return by_name(Path(__file__).with_name("queries.sql").read_text(encoding="utf-8"))
 
 
 def _different(known: Mapping[str, T], now: Mapping[str, T], among: Iterable[str] | None) -> dict[str, T | None]:

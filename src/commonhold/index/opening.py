@@ -8,11 +8,11 @@ import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import Final
 
 import apsw
 
-from commonhold.index.statements import schema
 from commonhold.kernel.errors import StoreError
 from commonhold.machine.file_systems import check_ground
 from commonhold.stores.sqlite.connect import FIRST_SAFE_SQLITE, IN_MEMORY, sqlite_version
@@ -80,7 +80,7 @@ def _prepared(connection: apsw.Connection) -> apsw.Connection:
             raise apsw.FormatError("the index is of another version, or no index")
         connection.pragma("journal_mode", "wal")
         with transaction(connection):
-            connection.execute(schema())
+            connection.execute(Path(__file__).with_name("schema.sql").read_text(encoding="utf-8"))
             connection.pragma("application_id", APPLICATION_ID)
             connection.pragma("user_version", SCHEMA)
     # Rows lost in a power failure are rebuilt; the rest must be consistent, which OFF would not give.

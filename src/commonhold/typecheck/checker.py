@@ -6,9 +6,9 @@ import threading
 import time
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
+from typing import Final
 
 from commonhold.code.type_checkers import TypeReport
-from commonhold.typecheck.backoff import Backoff
 from commonhold.typecheck.case import look_up
 from commonhold.typecheck.comparison import Asking, Patience
 from commonhold.typecheck.connection import Unanswered
@@ -16,6 +16,9 @@ from commonhold.typecheck.excluded_files import is_unchecked
 from commonhold.typecheck.framing import ServerFault
 from commonhold.typecheck.server import Server
 from commonhold.typecheck.server_programs import locate
+
+_FIRST_SECONDS: Final = 1.0
+_LONGEST_SECONDS: Final = 300.0
 
 
 class ServerChecker:
@@ -35,7 +38,7 @@ class ServerChecker:
         self._patience = patience or Patience()
         self._asking = Asking(server, self._root, environment, self._patience)
         self._turn = threading.Lock()
-        self._rest = Backoff(clock)
+        self._rest = _Backoff(clock)
         self._was_late = False
 
     def compare(
@@ -103,3 +106,31 @@ class ServerChecker:
 
     def _why(self, what: str, step: str) -> str:
         return f"types were not compared: {self._server.name} {what}; {step}"
+
+
+class _Backoff:
+    """A pause after a failure, twice as long after each in a row, so that a failing server does not slow every commit.
+
+    `reason` is that of the last failure.
+    """
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        """Nothing has failed yet."""
+        self._clock = clock
+        self._until = clock()
+        self._next_seconds = _FIRST_SECONDS
+        self.reason = ""
+
+    def left(self) -> float:
+        """Return the remaining seconds of the pause."""
+        return max(0.0, self._until - self._clock())
+
+    def failed(self, reason: str) -> None:
+        """Begin a pause."""
+        self.reason = reason
+        self._until = self._clock() + self._next_seconds
+        self._next_seconds = min(2 * self._next_seconds, _LONGEST_SECONDS)
+
+    def worked(self) -> None:
+        """Forget the failures."""
+        self._next_seconds = _FIRST_SECONDS

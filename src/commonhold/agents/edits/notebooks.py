@@ -23,16 +23,13 @@ def edited(wish: CellEdit, text: str | None) -> str | Unclear:
         return Unclear("there is no such notebook", wish.path)
     try:
         notebook = json.loads(text.removeprefix(MARK), parse_int=float)
-        cells = _cells(notebook)
-        problem = "the file is not a notebook" if cells is None else _edit(wish, notebook, cells)
+        cells = notebook.get("cells") if isinstance(notebook, dict) else None
+        if not isinstance(cells, list) or not all(isinstance(cell, dict) for cell in cells):
+            return Unclear("the file is not a notebook", wish.path)
+        problem = _edit(wish, notebook, cells)
         return Unclear(problem, wish.path) if problem else _written(notebook, text)
     except (ValueError, RecursionError):
         return Unclear("the file is not JSON, so it is not a notebook", wish.path)
-
-
-def _cells(notebook: object) -> list[Any] | None:
-    cells = notebook.get("cells") if isinstance(notebook, dict) else None
-    return cells if isinstance(cells, list) and all(isinstance(cell, dict) for cell in cells) else None
 
 
 def _edit(wish: CellEdit, notebook: dict[str, Any], cells: list[Any]) -> str:

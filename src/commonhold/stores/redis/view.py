@@ -97,9 +97,8 @@ class RedisView:
         if packed is None:
             return None
         version, body = _stored_value.decode(packed)
-        return codec.decode(body, Value) if version <= upto else self._value_before(key)
-
-    def _value_before(self, key: str) -> Value | None:
+        if version <= upto:
+            return codec.decode(body, Value)
         for each in self._backwards():
             if isinstance(each.event, ValuePut) and each.event.key == key:
                 return Value(key, each.sequence, each.event.text, each.event.holder, each.at)

@@ -1,7 +1,7 @@
 """Git's own merge of two commits, by lines, without touching a file; and which files both sides changed."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -99,46 +99,29 @@ def _parse(parts: Sequence[bytes]) -> _Told:
 def _sorted_out(told: _Told, meeting: Meeting) -> tuple[list[Blocked], list[BothChanged]]:
     """Return the conflicts that are not about text, and the files in which changed lines of both sides conflict."""
     others = [each for each in told.messages if each[0].startswith("CONFLICT") and each[0] not in _OF_TEXT]
-    blocked = [
-        Blocked(_place(paths, meeting), _obstacle(kind), _in_names(message, meeting)) for kind, paths, message in others
-    ]
+    blocked: list[Blocked] = []
+    for kind, paths, message in others:
+        place, why = paths[0] if paths else "", message
+        for side in (meeting.ours, meeting.theirs):
+            # Git names the sides by their commits, and adds one to a path if two things need the same place.
+            place, why = place.removesuffix(f"~{side.commit}"), why.replace(side.commit, side.name)
+        obstacle = next((each for word, each in _OBSTACLES.items() if word in kind), Obstacle.OTHER)
+        blocked.append(Blocked(place, obstacle, why.partition(": ")[2] or why))
     named = {path for _, paths, _ in others for path in paths}
     conflicted: list[BothChanged] = []
     for path, stages in told.stages.items():
         if path in named:
             continue
-        match _from_stages(path, stages):
+        base, ours, theirs = (stages.get(stage) for stage in (1, 2, 3))
+        if ours is None or theirs is None:
+            blocked.append(Blocked(path, Obstacle.OTHER, "it is there on one side only"))
+            continue
+        match _checked(BothChanged(path, base, ours, theirs, None)):
             case BothChanged() as file:
                 conflicted.append(file)
             case Blocked() as obstructed:
                 blocked.append(obstructed)
     return blocked, conflicted
-
-
-def _place(paths: tuple[str, ...], meeting: Meeting) -> str:
-    """Return the path that a message is about: if two things need one place, git adds a commit to the name of one."""
-    path = paths[0] if paths else ""
-    for side in (meeting.ours, meeting.theirs):
-        path = path.removesuffix(f"~{side.commit}")
-    return path
-
-
-def _in_names(message: str, meeting: Meeting) -> str:
-    """Return git's message, with the names of the sides for the commits that it got."""
-    for side in (meeting.ours, meeting.theirs):
-        message = message.replace(side.commit, side.name)
-    return message.partition(": ")[2] or message
-
-
-def _obstacle(kind: str) -> Obstacle:
-    return next((each for word, each in _OBSTACLES.items() if word in kind), Obstacle.OTHER)
-
-
-def _from_stages(path: str, stages: Mapping[int, Blob]) -> BothChanged | Blocked:
-    base, ours, theirs = (stages.get(stage) for stage in (1, 2, 3))
-    if ours is None or theirs is None:
-        return Blocked(path, Obstacle.OTHER, "it is there on one side only")
-    return _checked(BothChanged(path, base, ours, theirs, None))
 
 
 def _checked(file: BothChanged) -> BothChanged | Blocked:

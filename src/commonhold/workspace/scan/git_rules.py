@@ -103,13 +103,17 @@ class GitScope:
 
 
 def _begun(git: Git, now_nanoseconds: int) -> _Ground:
-    index, *others = _places(git)
-    stamps_of_others = tuple((place, _stamp(place, now_nanoseconds)) for place in others if _is_text(place))
+    """Return the files by which git will decide; what it tracks is not known yet."""
+    words = [word for name in ("index", "info/exclude", "config") for word in ("--git-path", name)]
+    told = os.fsdecode(git.ask("rev-parse", *words)).splitlines()
+    chosen = git.line("config", "--type=path", "--get", "core.excludesFile")
+    home = os.environ.get("XDG_CONFIG_HOME") or os.path.join(os.path.expanduser("~"), ".config")
+    own = chosen or os.path.join(home, "git", "ignore")
+    index, *others = (os.path.join(git.root, place) for place in (*told, own))
+    # A path that is no Unicode text cannot be stored.
+    texts = (place for place in others if place.encode("utf-8", "replace").decode() == place)
+    stamps_of_others = tuple((place, _stamp(place, now_nanoseconds)) for place in texts)
     return _Ground(index, _stamp(index, now_nanoseconds), b"", stamps_of_others)
-
-
-def _is_text(place: str) -> bool:
-    return place.isascii() or place.encode("utf-8", "replace").decode() == place
 
 
 def _decoded(known: bytes) -> _Ground | None:
@@ -126,15 +130,6 @@ def _encoded(ground: _Ground) -> bytes:
 def _stamp(place: str, now_nanoseconds: int) -> Stamp | None:
     found = file_stamps.at(place)
     return _ABSENT if found is None else file_stamps.settled(found, now_nanoseconds)
-
-
-def _places(git: Git) -> tuple[str, ...]:
-    words = [word for name in ("index", "info/exclude", "config") for word in ("--git-path", name)]
-    told = os.fsdecode(git.ask("rev-parse", *words)).splitlines()
-    chosen = git.line("config", "--type=path", "--get", "core.excludesFile")
-    home = os.environ.get("XDG_CONFIG_HOME") or os.path.join(os.path.expanduser("~"), ".config")
-    own = chosen or os.path.join(home, "git", "ignore")
-    return tuple(os.path.join(git.root, place) for place in (*told, own))
 
 
 def _listed(git: Git, words: tuple[str, ...], names: Collection[str] = ()) -> list[bytes]:
