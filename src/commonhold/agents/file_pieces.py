@@ -105,14 +105,10 @@ class JsonPiece:
             return None
         try:
             bare = json_entries.removed(text, self.entries, is_ours)
-            return None if bare != text and self._says_nothing(bare) else bare
         except NotJsonError as fault:
             raise Obstacle(str(fault)) from fault
-
-    def _says_nothing(self, bare: str | None) -> bool:
-        if bare is None or not self.alone:
-            return bare is None
-        return bare == json.dumps(self.alone, indent=2) + "\n"
+        nothing = json.dumps(self.alone, indent=2) + "\n" if self.alone else None
+        return None if bare != text and bare == nothing else bare
 
     def trouble(self, text: str | None) -> str:
         """Return which entries are missing or changed, or why the file cannot be read; empty if all is well."""

@@ -117,11 +117,10 @@ def _joined(lines: list[_Line], places: Sequence[_Place], manner: Manner) -> str
     end = (lines[0].end if lines and manner.ends is Ends.FIRST else "") or "\n"
     after = list(lines)
     for place in reversed(sorted(places, key=lambda place: place.start)):  # noqa: C413 - keeps the order at one place
-        after[place.start : place.stop] = _new(lines, place, manner, end)
-    return "".join(f"{line.text}{line.end or end}" for line in after)  # also completes a line without a line ending
-
-
-def _new(lines: Sequence[_Line], place: _Place, manner: Manner, end: str) -> Iterator[_Line]:
-    kept = {after: before for before, after in place.hunk.kept} if manner.keeps_context else {}
-    for number, text in enumerate(place.hunk.after):
-        yield lines[place.start + kept[number]] if number in kept else _Line(text, end)
+        kept = {new: old for old, new in place.hunk.kept} if manner.keeps_context else {}
+        after[place.start : place.stop] = [
+            lines[place.start + kept[number]] if number in kept else _Line(text, end)
+            for number, text in enumerate(place.hunk.after)
+        ]
+    # A last line without a line ending is completed.
+    return "".join(f"{line.text}{line.end or end}" for line in after)

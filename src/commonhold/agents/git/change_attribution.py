@@ -141,38 +141,31 @@ class ChangeAttribution:
         """Return the recorded changes of a file before the event `until`."""
         past = _Past()
         for recorded in self._log.commits_on(path):
-            if until is None or recorded.sequence < until:
-                self._go_on(past, path, recorded)
+            commit = recorded.event
+            if not isinstance(commit, Committed) or (until is not None and recorded.sequence >= until):
+                continue
+            change = next((each for each in commit.files if each.path == path), None)
+            if change is None:
+                continue
+            if commit.intent:
+                self._intents[path, commit.holder] = commit.intent
+            maker = self.holder if commit.holder.startswith(f"{self.holder}/") else commit.holder
+            origin = _origin(commit, change)
+            if origin is not None:
+                before = self._past(origin, recorded.sequence)
+                past.steps, past.origin = before.steps, before.origin or origin
+                past.moved_by = maker
+            elif commit.adopts:
+                self._hand_over(past, commit.adopts, maker)
+            else:
+                self._add(past, maker, change)
         return past
-
-    def _go_on(self, past: _Past, path: str, recorded: Recorded) -> None:
-        commit = recorded.event
-        if not isinstance(commit, Committed):
-            return
-        change = next((each for each in commit.files if each.path == path), None)
-        if change is None:
-            return
-        if commit.intent:
-            self._intents[path, commit.holder] = commit.intent
-        origin = _origin(commit, change)
-        if origin is not None:
-            before = self._past(origin, recorded.sequence)
-            past.steps, past.origin = before.steps, before.origin or origin
-            past.moved_by = self._maker(commit)
-            return
-        if commit.adopts:
-            self._hand_over(past, commit.adopts, self._maker(commit))
-            return
-        self._add(past, self._maker(commit), change)
 
     def _hand_over(self, past: _Past, owner: str, to: str) -> None:
         """Attribute one holder's changes to a file so far to another holder."""
         past.steps = [replace(each, holder=to) if is_part_of(each.holder, owner) else each for each in past.steps]
         if past.moved_by is not None and is_part_of(past.moved_by, owner):
             past.moved_by = to
-
-    def _maker(self, commit: Committed) -> str:
-        return self.holder if commit.holder.startswith(f"{self.holder}/") else commit.holder
 
     def _add(self, past: _Past, holder: str, change: FileChange) -> None:
         before, after = self._kept(change.before), self._kept(change.after)

@@ -54,15 +54,11 @@ class Following:
             on_conflict = _as_committed if committed else self._joined
             index.follow(self._tree(before), self._tree(head), on_conflict)
         self._home.head = head
-        self._bring_up_shared(self._home.owed or before, head)
-
-    def _bring_up_shared(self, before: str, head: str) -> None:
+        in_step_with = self._home.owed or before
         with indexes.locked(self._git, self._shared) as shared:
-            if shared is None:
-                self._home.owed = before
-                return
-            shared.follow(self._tree(before), self._tree(head), staged_stays)
-        self._home.owed = None
+            if shared is not None:
+                shared.follow(self._tree(in_step_with), self._tree(head), staged_stays)
+        self._home.owed = in_step_with if shared is None else None
 
     def _tree(self, commit: str) -> str:
         tree = self._git.line("rev-parse", "--verify", "--quiet", f"{commit}^{{tree}}") if commit else None

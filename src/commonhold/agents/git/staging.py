@@ -52,20 +52,16 @@ class Staging:
         staged = Staged()
         was, is_ = differing(before, after)
         for path in sorted({*was, *is_}):
-            self._decide(path, was, is_, staged)
+            blob, authors = is_.get(path), self._whose.authors(path)
+            # The session began the merge, so it may resolve the conflict.
+            is_solved = path in was and was[path] is None
+            if is_solved or self._whose.is_ignored(path) or self._is_own(path, authors):
+                staged.entries[path] = blob
+            elif authors is None or self._holder not in authors.holders:
+                staged.left_out[path] = self._by(authors)
+            else:
+                self._take_part(path, authors, blob, staged)
         return staged
-
-    def _decide(self, path: str, before: Entries, after: Entries, staged: Staged) -> None:
-        blob = after.get(path)
-        authors = self._whose.authors(path)
-        # The session began the merge, so it may resolve the conflict.
-        is_solved = path in before and before[path] is None
-        if is_solved or self._whose.is_ignored(path) or self._is_own(path, authors):
-            staged.entries[path] = blob
-        elif authors is None or self._holder not in authors.holders:
-            staged.left_out[path] = self._by(authors)
-        else:
-            self._take_part(path, authors, blob, staged)
 
     def _is_own(self, path: str, authors: Authors | None) -> bool:
         """Whether the whole file may be staged: a session may stage an unexplained change by naming the file."""

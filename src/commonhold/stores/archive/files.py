@@ -27,7 +27,7 @@ class MarkdownFiles:
     def stamps(self) -> Mapping[str, str]:
         """Return the path and the stamp of each file, at most MOST_FILES."""
         found: dict[str, str] = {}
-        for path in sorted(set(self._in_git() if self._git else self._in_folder())):
+        for path in sorted(set(_in_git(self._git) if self._git else self._in_folder())):
             try:
                 status = os.lstat(os.path.join(self._files.root, path))
             except OSError:
@@ -36,12 +36,6 @@ class MarkdownFiles:
             if len(found) == MOST_FILES:
                 break
         return found
-
-    def _in_git(self) -> Iterator[str]:
-        patterns = [f":(icase,glob)**/*{ending}" for ending in _ENDINGS]
-        words = ("ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", *patterns)
-        assert self._git is not None  # noqa: S101 - the caller has checked
-        yield from map(os.fsdecode, filter(None, self._git.ask(*words).split(b"\0")))
 
     def _in_folder(self) -> Iterator[str]:
         for folder, folders, names in os.walk(self._files.root):
@@ -68,3 +62,9 @@ class MarkdownFiles:
         except OSError as fault:
             return None if isinstance(fault, FileNotFoundError) else Note(path, problem=fault.strerror or str(fault))
         return None if state is None else read_note(path, state.content)
+
+
+def _in_git(git: Git) -> Iterator[str]:
+    patterns = [f":(icase,glob)**/*{ending}" for ending in _ENDINGS]
+    words = ("ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", *patterns)
+    return map(os.fsdecode, filter(None, git.ask(*words).split(b"\0")))

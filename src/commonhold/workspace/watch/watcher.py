@@ -2,7 +2,7 @@
 
 import os
 import threading
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final, Literal
@@ -94,9 +94,12 @@ class Watcher:
 
     def _found(self, hints: Collection[str] | None) -> set[str]:
         """Return the changed files, by the system's hints, or by reading everything."""
-        own = f"{self._git_dir}/" if self._git_dir is not None else None
-        paths = (os.path.relpath(hint, self._root) for hint in hints or () if own is None or not hint.startswith(own))
-        named = {path for path in paths if path != os.curdir}
+        named: set[str] = set()
+        for hint in hints or ():
+            path = os.path.relpath(hint, self._root)
+            is_of_git = self._git_dir is not None and hint.startswith(f"{self._git_dir}/")
+            if not is_of_git and path != os.curdir:
+                named.add(path)
         was_there = {path for path in named if self._snapshot.has(path)}
         folders = {path.rpartition("/")[0] for path in named}
         found = self._snapshot.look_at_all() if hints is None else self._snapshot.look(folders)
