@@ -8,10 +8,14 @@ from commonhold.code.analysis.interface import last_name
 from commonhold.code.analysis.repository.findings import Concern
 from commonhold.code.analysis.repository.resolution import Resolver
 from commonhold.code.analysis.repository.states import States
-from commonhold.code.analysis.repository.summary import Offer
+from commonhold.code.analysis.repository.summary import ABSTRACT, Offer
 from commonhold.code.analysis.repository.symbols import Place
 
 _HOW: Final = "does not define it, so no object of it can be made"
+_HOW_COMPILED: Final = "does not define it, so it does not compile"
+_PYTHON: Final = "python"
+# The methods of `java.lang.Object`: an interface may name them, and every object has them.
+_OF_ALL_OBJECTS: Final = frozenset({"equals", "hashCode", "toString"})
 _ENFORCING: Final = frozenset({"ABC", "ABCMeta", "Protocol"})
 
 
@@ -22,21 +26,30 @@ def unmet(states: States, paths: Iterable[str]) -> Iterator[Concern]:
         for offer in after.offers if before and after else ():
             old = before.offered.get(offer.qualname) if before else None
             if _is_abstract(offer) and not (old and _is_abstract(old)):
+                how = _HOW if after and after.language == _PYTHON else _HOW_COMPILED
                 what = f"`{offer.qualname}` is {'abstract now' if old else 'new and abstract'}"
                 for heir in states.new.lineage.heirs((path, offer.owner)):
                     line = _line_of_unmet(states, heir, offer.name)
                     if line is not None:
-                        yield Concern(heir[0], line, what, _HOW, Evidence.CONTRACT, path, offer.qualname)
+                        yield Concern(heir[0], line, what, how, Evidence.CONTRACT, path, offer.qualname)
 
 
 def _is_abstract(offer: Offer) -> bool:
+    if offer.modifiers:
+        return ABSTRACT in offer.modifiers and offer.owner != "" and offer.name not in _OF_ALL_OBJECTS
     return any(last_name(text) == "abstractmethod" for each in offer.signatures for text in each.decorators)
 
 
 def _line_of_unmet(states: States, heir: Place, name: str) -> int | None:
     """Return the line of a subclass that lacks only this method; None if it was never meant to be instantiated."""
     was, now = states.old.lineage.offer(heir), states.new.lineage.offer(heir)
-    if was is None or now is None or not _is_enforced(states.new, heir) or _left_open(states.old, heir):
+    if (
+        was is None
+        or now is None
+        or ABSTRACT in now.modifiers
+        or not _is_enforced(states.new, heir)
+        or _left_open(states.old, heir)
+    ):
         return None
     further = states.new.lineage.heirs(heir)
     is_base = bool(further) and not any(name in _left_open(states.new, each) for each in further)
@@ -44,7 +57,10 @@ def _line_of_unmet(states: States, heir: Place, name: str) -> int | None:
 
 
 def _is_enforced(resolver: Resolver, place: Place) -> bool:
-    """Whether Python checks for abstract methods when an object is made."""
+    """Whether the language checks for abstract methods: Python only when an object is made, and of some classes."""
+    summary = resolver.library.summary(place[0])
+    if summary is not None and summary.language != _PYTHON:
+        return True
     offers = map(resolver.lineage.offer, resolver.lineage.of(place).places)
     shapes = [offer.shape for offer in offers if offer is not None and offer.shape is not None]
     texts = (text for shape in shapes for text in (*shape.texts, *(value for _, value in shape.keywords)))

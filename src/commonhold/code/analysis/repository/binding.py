@@ -10,6 +10,7 @@ from commonhold.code.analysis.impact import COMMON_ATTRIBUTES
 from commonhold.code.analysis.interface import last_name
 from commonhold.code.analysis.module_definitions import CONSTRUCTORS, Sort
 from commonhold.code.analysis.references import NAME_FAILS, Receiver, Reference, Use
+from commonhold.code.analysis.repository.access import access_lost
 from commonhold.code.analysis.repository.call_signatures import effect, how_used, met_by
 from commonhold.code.analysis.repository.changes import erased
 from commonhold.code.analysis.repository.findings import Concern
@@ -161,6 +162,8 @@ def _is_seen_in_one_file(states: States, subject: Subject, user: str, use: Refer
 def _tied(states: States, was: Thing, now: Thing, subject: Subject, user: str, use: Reference) -> Impact | None:
     if not now.is_found:
         return _lost(now, use)
+    if hindered := access_lost(was, now, user, use, _language(states.new, user)):
+        return hindered
     if use.use in _PASSIVE or was.offer is None or now.offer is None:
         return None
     if was.offer.sort is not now.offer.sort:

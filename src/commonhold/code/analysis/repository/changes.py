@@ -7,7 +7,7 @@ from typing import Final
 from commonhold.code.analysis.interface import EVERY_BASE, CallableInterface
 from commonhold.code.analysis.module_definitions import Sort
 from commonhold.code.analysis.repository.languages import linkage_of
-from commonhold.code.analysis.repository.summary import ClassShape, Offer, Summary
+from commonhold.code.analysis.repository.summary import ABSTRACT, PRIVATE, STATIC, ClassShape, Offer, Summary
 
 _CONSTRUCTOR: Final = "constructor"
 
@@ -68,12 +68,24 @@ def compared(old: Offer, new: Offer | None) -> Iterator[ContractChange]:
             yield ContractChange(old.qualname, f"{name} was a {old.sort} and is now a {new.sort}", old, new)
     elif new.is_partial and not old.is_partial:
         yield ContractChange(old.qualname, f"{name} is defined in one branch only", old, new)
-    elif old.signatures == new.signatures and old.shape == new.shape:
+    elif (old.signatures, old.shape, old.modifiers) == (new.signatures, new.shape, new.modifiers):
         return
     elif old.signatures and new.signatures and erased(old) != erased(new):
         yield ContractChange(old.qualname, _what_of_function(name, old, new), old, new)
     elif old.shape and new.shape and (was := _runtime(old.shape)) != (now := _runtime(new.shape)):
         yield ContractChange(old.qualname, _what_of_class(name, was, now), old, new)
+    elif (words := _what_of_modifiers(old, new)) is not None:
+        yield ContractChange(old.qualname, f"{name} {words}", old, new)
+
+
+def _what_of_modifiers(old: Offer, new: Offer) -> str | None:
+    """Describe how a definition may be used by fewer, or in another way; None if it may not."""
+    gained, lost = new.modifiers - old.modifiers, old.modifiers - new.modifiers
+    if PRIVATE in gained:
+        return f"is {PRIVATE} now"
+    if STATIC in gained | lost:
+        return f"is {STATIC} now" if STATIC in gained else f"is no longer {STATIC}"
+    return f"is {ABSTRACT} now" if ABSTRACT in gained and new.sort is Sort.CLASS else None
 
 
 def _differing(old: Offer, new: Offer) -> tuple[CallableInterface, CallableInterface]:

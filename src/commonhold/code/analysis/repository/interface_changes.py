@@ -38,4 +38,4 @@ def _is_other(offer: Offer, other: Offer | None) -> bool:
 
 
 def _timeless(offer: Offer) -> tuple[object, ...]:
-    return offer.qualname, offer.sort, offer.signatures, offer.shape, offer.is_partial, offer.gives
+    return offer.qualname, offer.sort, offer.signatures, offer.shape, offer.is_partial, offer.gives, offer.modifiers

@@ -17,10 +17,14 @@ from commonhold.code.analysis.module_definitions import Sort
 from commonhold.code.analysis.references import Marker, Reference
 
 # Raise it whenever a summary of the same bytes would come out differently: the cache on disk is then rebuilt.
-EDITION: Final = 5
+EDITION: Final = 6
 STAR: Final = "*"
 # A marker: the file has names that are written nowhere in it: a macro or a computed export generates them.
 MADE_NAMES: Final = "made names"
+# Modifiers: the words that say who may use a definition, and how.
+PRIVATE: Final = "private"
+STATIC: Final = "static"
+ABSTRACT: Final = "abstract"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +51,8 @@ class Offer:
     it. `gives` is the result of a function, or the value. `forwards`: the function passes all its arguments on to the
     target of this chain. `is_sole`: nothing else in the file binds the name. `is_left_open`: a method that only raises,
     or is abstract, for subclasses to define. `is_partial`: a function that is defined in one branch, say for one
-    platform, and not in the other. `end_line` is the last line.
+    platform, and not in the other. `end_line` is the last line. `modifiers` are its words among `PRIVATE`, `STATIC` and
+    `ABSTRACT`, in languages that write them; a class is `ABSTRACT` if no object is made of it itself.
     """
 
     qualname: str
@@ -61,6 +66,7 @@ class Offer:
     is_sole: bool = True
     is_left_open: bool = False
     is_partial: bool = False
+    modifiers: frozenset[str] = frozenset()
 
     @property
     def name(self) -> str:

@@ -143,6 +143,12 @@ class Draft:
     gives: Chain
     shape: ClassShape | None
     is_sole: bool = True
+    modifiers: frozenset[str] | None = None
+
+    def qualify(self, words: Iterable[str]) -> None:
+        """Set the modifiers; several definitions of one name have those that all of them have."""
+        found = frozenset(words)
+        self.modifiers = found if self.modifiers is None else self.modifiers & found
 
 
 Visit = Callable[["Walk", Node, Scope], None]
@@ -397,6 +403,7 @@ class _Tying:
             shape,
             () if gives in (UNKNOWN, OUTSIDE) else gives,
             is_sole=draft.is_sole,
+            modifiers=draft.modifiers or frozenset(),
         )
 
     def _reference(self, raw: RawUse) -> Reference | None:

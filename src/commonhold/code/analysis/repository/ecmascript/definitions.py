@@ -25,13 +25,16 @@ from commonhold.code.analysis.repository.ecmascript.modules import (
     import_statement,
     take_required,
 )
-from commonhold.code.analysis.repository.summary import ClassShape
+from commonhold.code.analysis.repository.summary import ABSTRACT, PRIVATE, STATIC, ClassShape
 from commonhold.code.analysis.repository.syntax import OUTSIDE, Draft, Scope, Visit, Walk
 from commonhold.code.regions.node_names import first_of, unquoted
 
 _CONSTRUCTOR: Final = "constructor"
 _MADE: Final = frozenset({"abstract_class_declaration", "class", "class_declaration"})
 _ACCESSORS: Final = frozenset({"get", "set"})
+_WITHOUT_OBJECTS: Final = frozenset({"abstract_class_declaration", "interface_declaration"})
+_DESCRIPTIONS: Final = frozenset({"interface_body", "object_type"})
+_MODIFIERS: Final = frozenset({"accessibility_modifier", "abstract", "static", "?"})
 
 
 def _function(walk: Walk, node: Node, scope: Scope) -> None:
@@ -46,6 +49,16 @@ def _offer_function(walk: Walk, name: str, node: Node, extent: Node, scope: Scop
     draft = walk.offer(name, Sort.FUNCTION, extent, scope)
     if draft is not None:
         _sign(walk, draft, node, scope)
+        draft.qualify(_modifiers(walk, extent))
+
+
+def _modifiers(walk: Walk, node: Node) -> frozenset[str]:
+    """Return the modifiers of a member; one that an interface demands is abstract."""
+    words = {walk.text(child) for child in node.children if child.type in _MODIFIERS}
+    is_described = node.parent is not None and node.parent.type in _DESCRIPTIONS
+    if is_described and "?" not in words:
+        words.add(ABSTRACT)
+    return frozenset(words & {ABSTRACT, PRIVATE, STATIC})
 
 
 def _sign(walk: Walk, draft: Draft, node: Node, scope: Scope) -> None:
@@ -110,6 +123,8 @@ def _offer_class(walk: Walk, name: str, node: Node, extent: Node, scope: Scope) 
     draft = walk.offer(name, Sort.CLASS, extent, scope, shape=shape)
     if draft is not None and node.type in _MADE and not bases and not _has_constructor(walk, node):
         draft.signatures.append(CallableInterface(()))
+    if draft is not None:
+        draft.qualify([ABSTRACT] if node.type in _WITHOUT_OBJECTS else ())
     inner = scope.of_class(draft.qualname if draft is not None else "")
     _class_inside(walk, node, inner, scope)
 
@@ -178,7 +193,13 @@ def _accessor(walk: Walk, name: str, node: Node, scope: Scope) -> None:
     if known is not None:
         known.end_line = max(known.end_line, node.end_point[0] + 1)
     else:
-        walk.offer(name, Sort.VALUE, node, scope, type_chain(walk, node.child_by_field_name("return_type"), scope))
+        _offer_value(walk, name, node, scope, type_chain(walk, node.child_by_field_name("return_type"), scope))
+
+
+def _offer_value(walk: Walk, name: str, node: Node, scope: Scope, gives: Chain) -> None:
+    draft = walk.offer(name, Sort.VALUE, node, scope, gives)
+    if draft is not None:
+        draft.qualify(_modifiers(walk, node))
 
 
 def _constructor(walk: Walk, node: Node, scope: Scope) -> None:
@@ -190,7 +211,7 @@ def _constructor(walk: Walk, node: Node, scope: Scope) -> None:
     for each in parameters(node):
         if first_of(each, "accessibility_modifier", "readonly") is not None:
             kind = type_chain(walk, each.child_by_field_name("type"), scope)
-            walk.offer(walk.text(pattern_of(each)), Sort.VALUE, each, scope, kind)
+            _offer_value(walk, walk.text(pattern_of(each)), each, scope, kind)
 
 
 def _field(walk: Walk, node: Node, scope: Scope) -> None:
@@ -202,7 +223,7 @@ def _field(walk: Walk, node: Node, scope: Scope) -> None:
         if value is not None and value.type in FUNCTIONS:
             _offer_function(walk, text, value, node, scope)
         else:
-            walk.offer(text, Sort.VALUE, node, scope, type_chain(walk, kind, scope) or _held(walk, value, scope))
+            _offer_value(walk, text, node, scope, type_chain(walk, kind, scope) or _held(walk, value, scope))
     walk.push([child for child in node.named_children if child.type == "decorator"], scope)
     walk.push([kind, value], scope.inner())
 

@@ -14,7 +14,7 @@ from commonhold.code.analysis.interface import CallableInterface
 from commonhold.code.analysis.module_definitions import Sort
 from commonhold.code.analysis.references import Use
 from commonhold.code.analysis.repository.java.expressions import INFERRED, LINKS, parameters, signature, type_chain
-from commonhold.code.analysis.repository.summary import STAR, ClassShape, Summary
+from commonhold.code.analysis.repository.summary import ABSTRACT, PRIVATE, STAR, STATIC, ClassShape, Summary
 from commonhold.code.analysis.repository.syntax import OUTSIDE, Draft, Grammar, Scope, Visit, Walk, shape_of, summarised
 from commonhold.code.regions.languages.jvm import JAVA
 from commonhold.code.regions.node_names import first_of
@@ -53,6 +53,7 @@ def _type(walk: Walk, node: Node, scope: Scope) -> None:
     _bind_types(walk, node, inner)
     if draft is not None:
         draft.scope = inner
+        draft.qualify({*_modifiers(node), *([ABSTRACT] if node.type == "interface_declaration" else [])})
         _make(walk, draft, node)
     for each in _heritage(node):
         _base(walk, each, inner)
@@ -62,6 +63,16 @@ def _type(walk: Walk, node: Node, scope: Scope) -> None:
     modifiers, permits = first_of(node, "modifiers"), node.child_by_field_name("permits")
     walk.push([modifiers, permits, node.child_by_field_name("type_parameters")], inner)
     walk.push(body.named_children if body is not None else (), inner)
+
+
+def _modifiers(node: Node) -> frozenset[str]:
+    """Return the modifiers of a declaration; a method of an interface without a body is abstract."""
+    found = first_of(node, "modifiers")
+    words = {child.type for child in found.children if not child.is_named} if found is not None else set()
+    is_listed = node.parent is not None and node.parent.type == "interface_body"
+    if is_listed and node.type == "method_declaration" and node.child_by_field_name("body") is None:
+        words.add(ABSTRACT)
+    return frozenset(words & {ABSTRACT, PRIVATE, STATIC})
 
 
 def _make(walk: Walk, draft: Draft, node: Node) -> None:
@@ -116,6 +127,7 @@ def _method(walk: Walk, node: Node, scope: Scope) -> None:
             draft.signatures.append(signature(walk, node))
             draft.gives = draft.gives or type_chain(walk, node.child_by_field_name("type"), inner)
             draft.scope = inner
+            draft.qualify(_modifiers(node))
     _enter(walk, node, inner)
 
 
@@ -144,7 +156,9 @@ def _lambda(walk: Walk, node: Node, scope: Scope) -> None:
 def _field(walk: Walk, node: Node, scope: Scope) -> None:
     kind = node.child_by_field_name("type")
     for each in node.children_by_field_name("declarator"):
-        walk.offer(walk.field(each, "name"), Sort.VALUE, node, scope, _declared(walk, each, kind, scope))
+        draft = walk.offer(walk.field(each, "name"), Sort.VALUE, node, scope, _declared(walk, each, kind, scope))
+        if draft is not None:
+            draft.qualify(_modifiers(node))
     _inside_of(walk, node, kind, scope.inner())
 
 

@@ -25,9 +25,10 @@ from commonhold.code.analysis.repository.rust.expressions import (
 )
 from commonhold.code.analysis.repository.rust.imports import declared_module, other_crate, use_declaration
 from commonhold.code.analysis.repository.rust.macros import read_tokens, tokens_of
-from commonhold.code.analysis.repository.summary import MADE_NAMES, ClassShape, Summary
+from commonhold.code.analysis.repository.summary import ABSTRACT, MADE_NAMES, PRIVATE, ClassShape, Summary
 from commonhold.code.analysis.repository.syntax import (
     OUTSIDE,
+    Draft,
     Grammar,
     Scope,
     Visit,
@@ -50,12 +51,29 @@ def _function(walk: Walk, node: Node, scope: Scope) -> None:
         draft.signatures.append(signature(walk, node))
         draft.gives = draft.gives or type_chain(walk, node.child_by_field_name("return_type"), inner)
         draft.scope = inner
+        draft.qualify(_modifiers(node))
     for each in parameters(node):
         _bind(walk, each.child_by_field_name("pattern"), inner, 0, each.child_by_field_name("type"))
     kinds = [each.child_by_field_name("type") for each in parameters(node)]
     where = first_of(node, "where_clause")
     rest = [node.child_by_field_name("return_type"), where, node.child_by_field_name("body")]
     walk.push([node.child_by_field_name("type_parameters"), *kinds, *rest], inner)
+
+
+def _modifiers(node: Node) -> tuple[str, ...]:
+    """Return the modifiers of an item: private without `pub`, abstract if a trait leaves it to its types."""
+    block = node.parent.parent if node.parent is not None else None
+    if block is not None and block.type == "trait_item":
+        return (ABSTRACT,) if node.type == "function_signature_item" else ()
+    is_of_trait = block is not None and block.type == "impl_item" and block.child_by_field_name("trait") is not None
+    is_seen = is_of_trait or any(child.type == "visibility_modifier" for child in node.children)
+    return () if is_seen else (PRIVATE,)
+
+
+def _qualified(draft: Draft | None, node: Node) -> Draft | None:
+    if draft is not None:
+        draft.qualify(_modifiers(node))
+    return draft
 
 
 def _bind_types(walk: Walk, node: Node, inner: Scope) -> None:
@@ -67,7 +85,7 @@ def _bind_types(walk: Walk, node: Node, inner: Scope) -> None:
 
 
 def _struct(walk: Walk, node: Node, scope: Scope) -> None:
-    draft = walk.offer(walk.field(node, "name"), Sort.CLASS, node, scope, shape=ClassShape())
+    draft = _qualified(walk.offer(walk.field(node, "name"), Sort.CLASS, node, scope, shape=ClassShape()), node)
     inner = scope.of_class(draft.qualname if draft is not None else "")
     _bind_types(walk, node, inner)
     if draft is not None:
@@ -82,11 +100,11 @@ def _fields(walk: Walk, body: Node | None, inner: Scope) -> None:
     for each in body.named_children if body is not None else ():
         if each.type == "field_declaration":
             kind = type_chain(walk, each.child_by_field_name("type"), inner)
-            walk.offer(walk.field(each, "name"), Sort.VALUE, each, inner, kind)
+            _qualified(walk.offer(walk.field(each, "name"), Sort.VALUE, each, inner, kind), each)
 
 
 def _enum(walk: Walk, node: Node, scope: Scope) -> None:
-    draft = walk.offer(walk.field(node, "name"), Sort.CLASS, node, scope, shape=ClassShape())
+    draft = _qualified(walk.offer(walk.field(node, "name"), Sort.CLASS, node, scope, shape=ClassShape()), node)
     inner = scope.of_class(draft.qualname if draft is not None else "")
     _bind_types(walk, node, inner)
     body = node.child_by_field_name("body")
@@ -117,6 +135,8 @@ def _trait(walk: Walk, node: Node, scope: Scope) -> None:
     known = [(chain, text) for chain, text in chains if chain not in (UNKNOWN, OUTSIDE)]
     shape = ClassShape(tuple(chain for chain, _ in known), tuple(text for _, text in known))
     draft = walk.offer(walk.field(node, "name"), Sort.CLASS, node, scope, shape=shape)
+    if draft is not None:
+        draft.qualify((*_modifiers(node), ABSTRACT))
     for chain, _ in known:
         walk.use_of(chain, Use.BASE, node, scope)
     inner = scope.of_class(draft.qualname if draft is not None else "")
@@ -166,7 +186,7 @@ def _module(walk: Walk, node: Node, scope: Scope) -> None:
 def _value(walk: Walk, node: Node, scope: Scope) -> None:
     """Visit `const` and `static`."""
     kind, value = node.child_by_field_name("type"), node.child_by_field_name("value")
-    walk.offer(walk.field(node, "name"), Sort.VALUE, node, scope, type_chain(walk, kind, scope))
+    _qualified(walk.offer(walk.field(node, "name"), Sort.VALUE, node, scope, type_chain(walk, kind, scope)), node)
     walk.push([kind, value], scope.inner())
 
 
