@@ -13,7 +13,12 @@ from commonhold.code.analysis.expressions import dotted, walk
 from commonhold.code.analysis.references import CALL_FAILS, NAME_FAILS, Reference
 
 _EVERY: Final = frozenset({CALL_FAILS, NAME_FAILS})
-_RAISED: Final = {"TypeError": CALL_FAILS, "AttributeError": NAME_FAILS, "NameError": NAME_FAILS}
+_RAISED: Final = {
+    "TypeError": CALL_FAILS,
+    "AttributeError": NAME_FAILS,
+    "FrozenInstanceError": NAME_FAILS,
+    "NameError": NAME_FAILS,
+}
 # An `except ImportError` covers imports alone; a test that expects it covers all code in it.
 _TESTED: Final = {**_RAISED, "ImportError": NAME_FAILS, "ModuleNotFoundError": NAME_FAILS}
 _ANY: Final = frozenset({"Exception", "BaseException"})

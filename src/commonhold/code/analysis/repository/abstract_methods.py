@@ -35,8 +35,8 @@ def unmet(states: States, paths: Iterable[str]) -> Iterator[Concern]:
 
 
 def _is_abstract(offer: Offer) -> bool:
-    if offer.modifiers:
-        return ABSTRACT in offer.modifiers and offer.owner != "" and offer.name not in _OF_ALL_OBJECTS
+    if ABSTRACT in offer.modifiers:
+        return offer.owner != "" and offer.name not in _OF_ALL_OBJECTS
     return any(last_name(text) == "abstractmethod" for each in offer.signatures for text in each.decorators)
 
 

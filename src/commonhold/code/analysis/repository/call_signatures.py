@@ -120,7 +120,7 @@ def constructor_of(resolver: Resolver, place: Place) -> CallableInterface | None
             if found is not None and found.signatures:
                 return plain_signatures(resolver, one[0], found)[-1].without_first()
         if offer.shape.fields is not None:
-            return CallableInterface(_fields(resolver, place))
+            return CallableInterface(fields_of(resolver, place))
     return CallableInterface(()) if line.is_closed else None
 
 
@@ -129,7 +129,8 @@ def _has_plain_decorators(offer: Offer) -> bool:
     return names <= _PLAIN_CLASS_DECORATORS
 
 
-def _fields(resolver: Resolver, place: Place) -> Params:
+def fields_of(resolver: Resolver, place: Place) -> Params:
+    """Return the parameters that the fields of a class and its bases become, in their order."""
     found: Params = ()
     for one in reversed(resolver.lineage.of(place).places):
         offer = resolver.lineage.offer(one)

@@ -6,9 +6,11 @@ from dataclasses import replace
 from commonhold.code.analysis.evidence import Evidence
 from commonhold.code.analysis.references import Reference
 from commonhold.code.analysis.repository.abstract_methods import unmet
+from commonhold.code.analysis.repository.assignments import unassignable
 from commonhold.code.analysis.repository.binding import concern_of
 from commonhold.code.analysis.repository.changes import ContractChange, contract_changes
 from commonhold.code.analysis.repository.constructor_changes import constructed
+from commonhold.code.analysis.repository.field_order import misordered
 from commonhold.code.analysis.repository.findings import Concern, Links
 from commonhold.code.analysis.repository.framework_exposure import exposures
 from commonhold.code.analysis.repository.library import Library
@@ -53,6 +55,8 @@ def _examined(states: States, changed: Collection[str]) -> Links:
         *_exposed(states, subjects),
         *redirected(states, paths),
         *unmet(states, paths),
+        *unassignable(states, paths),
+        *misordered(states, subjects),
         *misfits(states, paths),
         *constructed(states, paths),
         *withdrawn(states, paths),

@@ -9,10 +9,10 @@ from dataclasses import dataclass, fields, replace
 from functools import cached_property
 
 from commonhold.code.analysis.chains import UNKNOWN, Chain
-from commonhold.code.analysis.interface import CallableInterface, qualified
+from commonhold.code.analysis.interface import CallableInterface, last_name, qualified
 from commonhold.code.analysis.module_definitions import OPEN, Sort
 from commonhold.code.analysis.references import Marker, Reference
-from commonhold.code.analysis.repository.summary import ClassShape, Import, Offer, Summary, by_name
+from commonhold.code.analysis.repository.summary import READ_ONLY, ClassShape, Import, Offer, Summary, by_name
 
 Fact = tuple[bool, str | None, str | None]
 """The facts about a binding that other statements may see: whether it is an import, its value, its annotation.
@@ -321,6 +321,7 @@ class _Offering:
             is_sole=is_sole,
             is_left_open=bool(owner) and last.is_left_open,
             is_partial=all(node.is_partial for node, _ in nodes),
+            modifiers=_modifiers(node.interface for node, _ in nodes),
         )
 
     def _class(self, qualname: str, nodes: list[tuple[ClassPart, int]]) -> Offer:
@@ -351,6 +352,12 @@ class _Offering:
 
     def _is_defined(self, owner: str, name: str) -> bool:
         return (owner, name) in self._functions or qualified(owner, name) in self._classes
+
+
+def _modifiers(interfaces: Iterable[CallableInterface]) -> frozenset[str]:
+    """Return the modifiers of a function by all its definitions: a property without a setter is read-only."""
+    names = {last_name(text) for each in interfaces for text in each.decorators}
+    return frozenset({READ_ONLY} if "property" in names and "setter" not in names else ())
 
 
 def _agreed(found: Iterable[Chain]) -> Chain:

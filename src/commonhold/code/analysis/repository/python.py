@@ -272,6 +272,14 @@ class _Reader(Collector):
         if isinstance(node.target, ast.Attribute):
             self._stored(node.target, lambda: chain_of_annotation(node.annotation, scope), scope)
 
+    def augmented(self, node: ast.AugAssign, scope: Scope, use: Use) -> None:
+        super().augmented(node, scope, use)
+        chain = chain_of(node.target.value, scope) if isinstance(node.target, ast.Attribute) else UNKNOWN
+        is_own = len(chain) == 1 and chain[0].partition(" ")[0] in ("self", "cls")
+        if isinstance(node.target, ast.Attribute) and chain != UNKNOWN and not is_own:
+            line = node.target.lineno
+            self.references.append(Reference(node.target.attr, Use.STORE, None, Receiver.UNKNOWN, "", line, chain))
+
     def _stored(self, target: ast.Attribute, value: Callable[[], Chain], scope: Scope) -> None:
         chain = chain_of(target.value, scope)
         root, _, owner = chain[0].partition(" ")
@@ -293,6 +301,7 @@ class _Reader(Collector):
         ast.Import: module_imported,
         ast.Assign: assigned,
         ast.AnnAssign: annotated,
+        ast.AugAssign: augmented,
     }
 
 

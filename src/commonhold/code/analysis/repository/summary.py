@@ -25,6 +25,7 @@ MADE_NAMES: Final = "made names"
 PRIVATE: Final = "private"
 STATIC: Final = "static"
 ABSTRACT: Final = "abstract"
+READ_ONLY: Final = "read-only"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +53,8 @@ class Offer:
     target of this chain. `is_sole`: nothing else in the file binds the name. `is_left_open`: a method that only raises,
     or is abstract, for subclasses to define. `is_partial`: a function that is defined in one branch, say for one
     platform, and not in the other. `end_line` is the last line. `modifiers` are its words among `PRIVATE`, `STATIC` and
-    `ABSTRACT`, in languages that write them; a class is `ABSTRACT` if no object is made of it itself.
+    `ABSTRACT`, in languages that write them, and `READ_ONLY` for a property without a setter; a class is `ABSTRACT` if
+    no object is made of it itself.
     """
 
     qualname: str
