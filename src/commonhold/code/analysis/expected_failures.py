@@ -1,4 +1,4 @@
-"""Uses that are expected to fail: in a test of the error, a fallback from it, a line with an ignore comment.
+"""Uses that are expected to fail: in a test of the error, below `hasattr`, a fallback, a line with an ignore comment.
 
 A call under `with pytest.raises(TypeError)` is meant to be wrong, so a change that makes it wrong does not break it.
 """
@@ -51,6 +51,7 @@ _LETTERS: Final = {
     b"raises": re.compile(rb"raises\b"),
     b"assertRaises": re.compile(rb"assertRaises"),
     b"suppress": re.compile(rb"suppress\b"),
+    b"hasattr": re.compile(rb"\bif\b[^\n]*hasattr"),
     b"expectedFailure": re.compile(rb"expectedFailure"),
     b"xfail": re.compile(rb"xfail"),
     b"except": re.compile(rb"except[^\n]*(?:TypeError|AttributeError|NameError)"),
@@ -95,9 +96,19 @@ def _ranges(tree: ast.AST) -> Iterator[Range]:
         elif isinstance(node, ast.Try):
             caught = frozenset[str]().union(*(_named(clause.type) for clause in node.handlers))
             yield _lines_of(node.body, _meant(caught, _RAISED))
+        elif isinstance(node, ast.If) and _asks_for_names(node.test):
+            yield _lines_of(node.body, frozenset({NAME_FAILS}))
+        elif isinstance(node, ast.IfExp) and _asks_for_names(node.test):
+            yield node.body.lineno, node.body.end_lineno or node.body.lineno, frozenset({NAME_FAILS})
         elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             is_failing = any(_last_name(each) in _FAILING for each in node.decorator_list)
             yield _lines_of(node.body, _EVERY if is_failing else frozenset())
+
+
+def _asks_for_names(test: ast.expr) -> bool:
+    """Whether a condition holds only if an object has an attribute: `hasattr(…)`, perhaps beside other conditions."""
+    parts = test.values if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And) else [test]
+    return any(isinstance(each, ast.Call) and _last_name(each) == "hasattr" for each in parts)
 
 
 def _lines_of(body: list[ast.stmt], errors: frozenset[str]) -> Range:

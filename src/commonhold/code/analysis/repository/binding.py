@@ -32,7 +32,7 @@ _HANDED_ON: Final = Impact("hands the class on, and its receiver may call it")
 
 def concern_of(states: States, subject: Subject, user: str, use: Reference) -> Concern | None:
     """Return the effect of the change on a use in the file `user`; None if there is none."""
-    was, now = states.old.use(user, use), states.new.use(user, use)
+    was, now = _meanings(states, subject, user, use)
     if was.what is What.UNKNOWN:
         return _made(subject, user, use, _guessed(states, subject, user, use), Evidence.SUSPICION)
     if was.what is What.VALUE and was.place != subject.place:
@@ -49,6 +49,15 @@ def concern_of(states: States, subject: Subject, user: str, use: Reference) -> C
         return _of_override(states, was, subject, user, use)
     evidence = Evidence.SUSPICION if use.use is Use.TEXT and _is_of_documentation(user) else Evidence.CONTRACT
     return _made(subject, user, use, _tied(states, was, now, subject, user, use), evidence)
+
+
+def _meanings(states: States, subject: Subject, user: str, use: Reference) -> tuple[Thing, Thing]:
+    """Return what a use means before and after; an import that succeeds precedes the file's own substitute for it."""
+    was, now = states.old.use(user, use), states.new.use(user, use)
+    if was.place != subject.place and states.old.guarded(user, use).place == subject.place:
+        imported = states.new.guarded(user, use)
+        return (states.old.guarded(user, use), imported) if imported.is_found else (was, now)
+    return was, now
 
 
 def _is_of_documentation(path: str) -> bool:

@@ -22,7 +22,8 @@ def _have_same_contracts(before: PartedSummary, after: PartedSummary) -> bool:
 
 def stated(summary: Summary) -> tuple[object, ...]:
     """Return the interface of a file, without its lines."""
-    return *map(_timeless, summary.offers), *((each.name, each.module, each.member) for each in summary.imports)
+    imports = ((each.name, each.module, each.member) for each in summary.imports)
+    return *map(_timeless, summary.offers), *imports, summary.exports
 
 
 def restated(before: Summary | None, after: Summary | None) -> Iterator[Offer]:

@@ -132,6 +132,8 @@ def _missing(states: States, path: str, use: Reference) -> Concern | None:
     owner = states.new.chain(path, use.chain) if use.chain else None
     if owner is None or NAME_FAILS in use.expects:
         return None
+    if owner.what is What.MODULE and _is_set(states, owner, use.name):
+        return None
     if owner.what is What.MODULE:
         how = f"{how_used(use)}: `{use.name}`, but `{owner.path}` has nothing of that name"
         return Concern(path, use.line, "", how, Evidence.CONTRACT, owner.path, use.name, is_broken=True)
@@ -139,6 +141,18 @@ def _missing(states: States, path: str, use: Reference) -> Concern | None:
         return None
     how = f"calls `{call_text(use)}`, but `{owner.place[1]}` of `{owner.path}` has no such method"
     return Concern(path, use.line, "", how, Evidence.CONTRACT, *owner.place, is_broken=True)
+
+
+def _is_set(states: States, module: Thing, name: str) -> bool:
+    """Whether some code assigns this attribute of a module when it runs."""
+    users = ((user, states.new.library.summary(user)) for user in states.new.library.users(name))
+    stores = (
+        states.new.chain(user, use.chain)
+        for user, summary in users
+        for use in (summary.uses_by_name.get(name, ()) if summary else ())
+        if use.use is Use.STORE
+    )
+    return any(each.what is What.MODULE and set(each.paths) & set(module.paths) for each in stores)
 
 
 def _has_nowhere(states: States, owner: Thing, name: str) -> bool:

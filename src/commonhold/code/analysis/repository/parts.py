@@ -108,6 +108,7 @@ class Part:
             [(key, [chain for chain, _ in found]) for key, found in self.attributes.items()],
             [(each.name, each.module, each.member) for each in self.imports],
             self.globals,
+            self.exports,
         )
 
 

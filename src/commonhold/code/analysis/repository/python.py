@@ -418,8 +418,10 @@ def _whole_import(alias: ast.alias) -> Import:
 
 def _exports(tree: ast.Module) -> tuple[str, ...] | None:
     for node in reversed(tree.body):
-        targets = node.targets if isinstance(node, ast.Assign) else []
-        if [dotted(target) for target in targets] == ["__all__"] and isinstance(node, ast.Assign):
+        targets = [node.target] if isinstance(node, ast.AugAssign) else getattr(node, "targets", ())
+        if [dotted(target) for target in targets] == ["__all__"] and isinstance(node, ast.Assign | ast.AugAssign):
             elements = getattr(node.value, "elts", ())
-            return tuple(each.value for each in elements if isinstance(getattr(each, "value", None), str))
+            names = tuple(each.value for each in elements if isinstance(getattr(each, "value", None), str))
+            is_whole = isinstance(node, ast.Assign) and isinstance(node.value, ast.List | ast.Tuple)
+            return names if is_whole and len(names) == len(elements) else (*names, STAR)
     return None

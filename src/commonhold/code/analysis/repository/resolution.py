@@ -62,6 +62,13 @@ class Resolver:
             return self.attribute(self.chain(path, reference.chain), reference.name)
         return self._bare(path, reference)
 
+    def guarded(self, path: str, reference: Reference) -> Thing:
+        """Return what a bare name means if its import succeeds, in a file that defines a substitute; else UNKNOWN."""
+        summary = self._summary(path)
+        taken = summary.imported.get(reference.name) if summary and not reference.chain else None
+        is_substituted = taken is not None and taken.is_guarded and taken.name in (summary.offered if summary else ())
+        return self._imported(path, taken) if taken is not None and is_substituted else UNKNOWN
+
     def callee(self, path: str, reference: Reference) -> Thing:
         """Return the code that a call runs: if a name only stands for a class or a function, that."""
         thing = self.use(path, reference)

@@ -101,7 +101,8 @@ class Import:
 class Summary:
     """One file. `exports` is the list of public names if the file gives one (`__all__`).
 
-    `problem` says why nothing could be read; all other fields are empty then.
+    That ends with `*` if a part of it is computed. `problem` says why nothing could be read; all other fields are empty
+    then.
     """
 
     language: str

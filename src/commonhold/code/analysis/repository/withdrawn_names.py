@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from commonhold.code.analysis.evidence import Evidence
-from commonhold.code.analysis.references import Reference, Use
+from commonhold.code.analysis.references import NAME_FAILS, Reference, Use
 from commonhold.code.analysis.repository.call_signatures import how_used
 from commonhold.code.analysis.repository.findings import Concern
 from commonhold.code.analysis.repository.states import States, uses_of
@@ -30,6 +30,27 @@ def withdrawn(states: States, paths: Iterable[str]) -> Iterator[Concern]:
             for user, use in _uses(states, path, name):
                 if _is_through(states, path, user, use):
                     yield from _concern(states, (path, name), what, user, use)
+        yield from _unlisted(states, path, before, after)
+
+
+def _unlisted(states: States, path: str, before: Summary, after: Summary | None) -> Iterator[Concern]:
+    """Yield the uses, by a star import, of names that `__all__` no longer lists, although the file still has them."""
+    if after is None or before.exports is None or after.exports is None or before.language != "python":
+        return
+    for name in before.exports if STAR not in after.exports else ():
+        if name in after.exports or not _has(after, name):
+            continue
+        for user, use in _uses(states, path, name):
+            if not use.chain and _is_through(states, path, user, use) and NAME_FAILS not in use.expects:
+                what = f"`__all__` of `{path}` lists `{name}` no more"
+                how = f"still {how_used(use)} by a star import"
+                is_only = states.old.use(user, use).path == path and _stars(states, user) == 1
+                yield Concern(user, use.line, what, how, Evidence.CONTRACT, path, name, is_broken=is_only)
+
+
+def _stars(states: States, user: str) -> int:
+    summary = states.new.library.summary(user)
+    return sum(each.member == STAR for each in summary.imports) if summary else 0
 
 
 def _lost(before: Summary, after: Summary | None) -> Iterator[str]:
