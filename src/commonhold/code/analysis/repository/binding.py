@@ -11,14 +11,15 @@ from commonhold.code.analysis.interface import last_name
 from commonhold.code.analysis.module_definitions import CONSTRUCTORS, Sort
 from commonhold.code.analysis.references import NAME_FAILS, Receiver, Reference, Use
 from commonhold.code.analysis.repository.access import access_lost
-from commonhold.code.analysis.repository.call_signatures import effect, how_used, met_by
+from commonhold.code.analysis.repository.call_signatures import Met, effect, how_used, met_by
 from commonhold.code.analysis.repository.changes import erased
+from commonhold.code.analysis.repository.declared_types import parameter_change, result_change, types_of
 from commonhold.code.analysis.repository.findings import Concern
 from commonhold.code.analysis.repository.framework_exposure import demands_more
 from commonhold.code.analysis.repository.languages import linkage_of
 from commonhold.code.analysis.repository.resolution import Resolver, is_property
 from commonhold.code.analysis.repository.states import States, Subject, has_owner, lost_bases
-from commonhold.code.analysis.repository.summary import Offer
+from commonhold.code.analysis.repository.summary import PLAIN, Offer
 from commonhold.code.analysis.repository.suspicions import suspected
 from commonhold.code.analysis.repository.symbols import Place, Thing, What
 
@@ -176,7 +177,7 @@ def _tied(states: States, was: Thing, now: Thing, subject: Subject, user: str, u
     if use.use in _PASSIVE or was.offer is None or now.offer is None:
         return None
     if was.offer.sort is not now.offer.sort:
-        return None if Sort.VALUE in (was.offer.sort, now.offer.sort) else Impact(how_used(use))
+        return _resorted(was, now, use)
     if was.what is What.CLASS and use.shape is None:
         return _reshaped(states, was, now, use)
     return _called(states, was, now, subject, user, use)
@@ -200,6 +201,20 @@ def _may_be_gone(use: Reference) -> Impact | None:
     return None if is_ready else Impact(f"{how_used(use)}, which may not be there")
 
 
+def _resorted(was: Thing, now: Thing, use: Reference) -> Impact | None:
+    """Return the effect of another kind of definition; a value may have held a function, and be one now."""
+    old, new = was.offer.sort if was.offer else None, now.offer.sort if now.offer else None
+    if Sort.VALUE not in (old, new):
+        return Impact(how_used(use))
+    plain = next((each.offer for each in (was, now) if each.offer and PLAIN in each.offer.modifiers), None)
+    if plain is None or Sort.FUNCTION not in (old, new):
+        return None
+    is_called = use.shape is not None
+    if old is Sort.VALUE:
+        return None if is_called else Impact(f"{how_used(use)}, without calling it")
+    return Impact(how_used(use)) if is_called else None
+
+
 def _reshaped(states: States, was: Thing, now: Thing, use: Reference) -> Impact | None:
     """Return the effect of a lost base or another decorator of a class on its subclasses and on accesses to it."""
     is_heir_of_less = use.use is Use.BASE and lost_bases(states, was.place, now.place)
@@ -220,9 +235,22 @@ def _called(states: States, was: Thing, now: Thing, subject: Subject, user: str,
         return None
     if was.offer and now.offer and is_property(was.offer) and is_property(now.offer):
         return _read(was.offer, now.offer)
-    impact = effect(old, new, _language(states.new, user))
+    impact = effect(old, new, _language(states.new, user)) or (
+        _typed(old, new, use) if linkage_of(_language(states.new, now.path)).checks_types else None
+    )
     is_in_doubt = impact is not None and not impact.is_broken and use.shape is not None and use.shape.is_starred
     return None if is_in_doubt and _is_only_described(states.new, now) else impact
+
+
+def _typed(old: Met, new: Met, use: Reference) -> Impact | None:
+    """Return the effect of other declared types, which a compiler checks, on a use of the only definition."""
+    if len(old.signatures) != 1 or len(new.signatures) != 1:
+        return None
+    was, now = old.signatures[0], new.signatures[0]
+    if use.shape is None:
+        return Impact(how_used(use)) if types_of(was) != types_of(now) else None
+    is_affected = result_change(was, now) or parameter_change(was, now)
+    return Impact(how_used(use)) if is_affected else None
 
 
 def _is_only_described(resolver: Resolver, thing: Thing) -> bool:

@@ -6,8 +6,10 @@ from typing import Final
 
 from commonhold.code.analysis.interface import EVERY_BASE, CallableInterface
 from commonhold.code.analysis.module_definitions import Sort
+from commonhold.code.analysis.repository.declared_types import parameter_change, result_change, types_of
 from commonhold.code.analysis.repository.languages import linkage_of
-from commonhold.code.analysis.repository.summary import ABSTRACT, PRIVATE, STATIC, ClassShape, Offer, Summary
+from commonhold.code.analysis.repository.linkage import Linkage
+from commonhold.code.analysis.repository.summary import ABSTRACT, PLAIN, PRIVATE, STATIC, ClassShape, Offer, Summary
 
 _CONSTRUCTOR: Final = "constructor"
 
@@ -37,7 +39,10 @@ def contract_changes(before: Summary | None, after: Summary | None) -> tuple[Con
         return ()
     now = after.offered if after else {}
     told = (offer for offer in before.offers if not _is_told_by_class(offer, before) and not is_taken_in(offer, after))
-    found = (compared(offer, now.get(offer.qualname)) for offer in told)
+    linkage = linkage_of(before.language)
+    found = (
+        (*compared(offer, new), *_compiled(offer, new, linkage)) for offer in told for new in [now.get(offer.qualname)]
+    )
     return (*(change for changes in found for change in changes), *_hidden(before, after))
 
 
@@ -76,6 +81,21 @@ def compared(old: Offer, new: Offer | None) -> Iterator[ContractChange]:
         yield ContractChange(old.qualname, _what_of_class(name, was, now), old, new)
     elif (words := _what_of_modifiers(old, new)) is not None:
         yield ContractChange(old.qualname, f"{name} {words}", old, new)
+
+
+def _compiled(old: Offer, new: Offer | None, linkage: Linkage) -> Iterator[ContractChange]:
+    """Yield the changes that only a compiler refuses: of declared types, and of a field into a method or back."""
+    if new is None or (old.signatures and new.signatures and erased(old) != erased(new)):
+        return
+    name = f"`{old.qualname}`"
+    if {old.sort, new.sort} == {Sort.FUNCTION, Sort.VALUE} and PLAIN in old.modifiers | new.modifiers:
+        yield ContractChange(old.qualname, f"{name} was a {old.sort} and is now a {new.sort}", old, new)
+    elif linkage.checks_types and old.sort is new.sort is Sort.FUNCTION and len(old.signatures) == len(new.signatures):
+        for was, now in zip(old.signatures, new.signatures, strict=True):
+            if was.erased() == now.erased() and types_of(was) != types_of(now):
+                words = result_change(was, now) or parameter_change(was, now) or "has another type"
+                yield ContractChange(old.qualname, f"{name} {words}", old, new)
+                return
 
 
 def _what_of_modifiers(old: Offer, new: Offer) -> str | None:

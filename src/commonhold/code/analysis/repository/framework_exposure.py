@@ -108,6 +108,8 @@ def narrows(change: ContractChange) -> bool:
         return True
     if change.after.sort is not Sort.FUNCTION:
         return False
+    if not change.before.signatures or not change.after.signatures:
+        return True
     old, new = change.before.signatures[-1], change.after.signatures[-1]
     return is_wholly_new(old, new) or not widens(old.params, new.params)
 

@@ -33,7 +33,8 @@ class Linkage:
     the file chooses one as it runs, as in Python. `is_made`: many names of a module are written nowhere, but generated
     by macros or generators, so an unseen name may exist. `hides`: if a file exports anything, its other names are
     invisible to all other files. `adds_members`: objects have members that no class of the repository writes, from a
-    base that all share, or generated for them.
+    base that all share, or generated for them. `checks_types`: a compiler holds calls to the declared types, and no
+    type checker is asked about them.
     """
 
     modules: Lookup
@@ -48,6 +49,7 @@ class Linkage:
     is_made: bool = False
     hides: bool = False
     adds_members: bool = False
+    checks_types: bool = False
 
     @property
     def has_siblings(self) -> bool:

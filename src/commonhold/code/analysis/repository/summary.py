@@ -26,6 +26,7 @@ PRIVATE: Final = "private"
 STATIC: Final = "static"
 ABSTRACT: Final = "abstract"
 READ_ONLY: Final = "read-only"
+PLAIN: Final = "plain"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +54,8 @@ class Offer:
     target of this chain. `is_sole`: nothing else in the file binds the name. `is_left_open`: a method that only raises,
     or is abstract, for subclasses to define. `is_partial`: a function that is defined in one branch, say for one
     platform, and not in the other. `end_line` is the last line. `modifiers` are its words among `PRIVATE`, `STATIC` and
-    `ABSTRACT`, in languages that write them, and `READ_ONLY` for a property without a setter; a class is `ABSTRACT` if
-    no object is made of it itself.
+    `ABSTRACT`, in languages that write them, `READ_ONLY` for a property without a setter, `PLAIN` for a value that is
+    no function; a class is `ABSTRACT` if no object is made of it itself.
     """
 
     qualname: str

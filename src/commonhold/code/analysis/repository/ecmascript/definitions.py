@@ -25,7 +25,7 @@ from commonhold.code.analysis.repository.ecmascript.modules import (
     import_statement,
     take_required,
 )
-from commonhold.code.analysis.repository.summary import ABSTRACT, PRIVATE, STATIC, ClassShape
+from commonhold.code.analysis.repository.summary import ABSTRACT, PLAIN, PRIVATE, STATIC, ClassShape
 from commonhold.code.analysis.repository.syntax import OUTSIDE, Draft, Scope, Visit, Walk
 from commonhold.code.regions.node_names import first_of, unquoted
 
@@ -34,6 +34,7 @@ _MADE: Final = frozenset({"abstract_class_declaration", "class", "class_declarat
 _ACCESSORS: Final = frozenset({"get", "set"})
 _WITHOUT_OBJECTS: Final = frozenset({"abstract_class_declaration", "interface_declaration"})
 _DESCRIPTIONS: Final = frozenset({"interface_body", "object_type"})
+_LITERALS: Final = frozenset({"array", "false", "number", "object", "string", "template_string", "true"})
 _MODIFIERS: Final = frozenset({"accessibility_modifier", "abstract", "static", "?"})
 
 
@@ -58,7 +59,15 @@ def _modifiers(walk: Walk, node: Node) -> frozenset[str]:
     is_described = node.parent is not None and node.parent.type in _DESCRIPTIONS
     if is_described and "?" not in words:
         words.add(ABSTRACT)
-    return frozenset(words & {ABSTRACT, PRIVATE, STATIC})
+    value, kind = node.child_by_field_name("value"), node.child_by_field_name("type")
+    is_simple = kind is not None and any(each.type == "predefined_type" for each in kind.named_children)
+    if (
+        is_simple
+        or (value is not None and value.type in _LITERALS)
+        or any(each.type in _ACCESSORS for each in node.children)
+    ):
+        words.add(PLAIN)
+    return frozenset(words & {ABSTRACT, PLAIN, PRIVATE, STATIC})
 
 
 def _sign(walk: Walk, draft: Draft, node: Node, scope: Scope) -> None:

@@ -74,4 +74,4 @@ def siblings(library: Library, path: str) -> tuple[str, ...]:
     return tuple(each for each in files if each != path)
 
 
-LINKAGE: Final = Linkage(modules, siblings, writes_receiver=False, spreads=True, says_made=True)
+LINKAGE: Final = Linkage(modules, siblings, writes_receiver=False, spreads=True, says_made=True, checks_types=True)

@@ -50,5 +50,12 @@ def _package_of(folder: str) -> str:
 
 
 LINKAGE: Final = Linkage(
-    modules, siblings, writes_receiver=False, says_made=True, adds_members=True, overloads=True, is_made=True
+    modules,
+    siblings,
+    checks_types=True,
+    writes_receiver=False,
+    says_made=True,
+    adds_members=True,
+    overloads=True,
+    is_made=True,
 )

@@ -105,4 +105,4 @@ def below(library: Library, path: str, name: str) -> tuple[str, ...]:
     return (found,) if found else ()
 
 
-LINKAGE: Final = Linkage(modules, below=below, says_made=True, adds_members=True, is_made=True)
+LINKAGE: Final = Linkage(modules, below=below, says_made=True, adds_members=True, is_made=True, checks_types=True)
