@@ -144,6 +144,15 @@ def test_a_change_that_breaks_others_shows_both_ways(root: Path, run: Call) -> N
     assert run("commit", "--changeset", "-", stdin=json.dumps(skeleton).encode()).status == 0
 
 
+def test_a_change_that_breaks_what_another_holds_says_who_does(run: Call) -> None:
+    run("acquire", "a.py#two", "--task", "rework it", "--agent", "ben")
+    options = ("--key", "a.py#one", "--base", base_of(run, "a.py#one"), "--intent", "more")
+    refused = run("commit", *options, stdin=b"def one(more):\n    return more\n").text
+    assert "file:a.py#two is held by ben, exclusive" in refused
+    assert "fix these regions in the same changeset" not in refused
+    assert next_of(refused) == "commonhold acquire 'file:a.py#two' --task more"
+
+
 def test_a_text_with_the_wrong_indentation(run: Call) -> None:
     text = b"def grow(self):\n    self.size += 2\n"
     refused = run("commit", "--key", "a.py#Box.grow", "--base", base_of(run, "a.py#Box.grow"), stdin=text).text

@@ -124,7 +124,7 @@ def _words(indent: str) -> str:
 def _next(answer: CommitAnswer, changeset: Changeset, place: Place, given: Given) -> Iterator[str]:
     if answer.next is None:
         return
-    if answer.code is Refusal.REQUIRE_ADDITIONAL_LOCKS:
+    if answer.code is Refusal.REQUIRE_ADDITIONAL_LOCKS and not answer.conflicts:
         yield from next_lines(_mended(answer, changeset), given)
         yield from next_lines(replace(answer.next, why=_LEASE), given, "or")
         return

@@ -136,10 +136,20 @@ class CommitAdmission:
         if unfounded := self._unfounded(reader, view, request, planned):
             return unfounded
         held = [lease for lease in leases if _is_held(lease, request.holder, now)]
+        return self._judged(reader, view, request, planned, held)
+
+    def _judged(
+        self, reader: Reader, view: LeaseView, request: CommitRequest, planned: Plan, held: Sequence[Lease]
+    ) -> Admitted | Refused:
+        """Judge the leases that the author must hold, by the project's policies and for the effects on other code."""
+        changeset, now = request.changeset, self._registry.now()
         if bare := [key for key in self._policies.held_first(planned.writes_to) if not _covered(key, held)]:
-            return _lease_required(bare, intent)
+            return _lease_required(bare, changeset.intent)
         admitted = _admit(request, planned, held)
-        return admitted if isinstance(admitted, Admitted) else self._not_admitted(reader, changeset, planned, admitted)
+        if isinstance(admitted, Admitted):
+            return admitted
+        others = _holders_of(admitted, view, request.holder, now)
+        return self._not_admitted(reader, changeset, planned, admitted, others)
 
     def across_files(self, reader: Reader, request: CommitRequest, plan: Plan) -> Admitted | Refused:
         """Judge the links to other files alone, for a session that holds no leases and has already written."""
@@ -191,13 +201,26 @@ class CommitAdmission:
             return None
         return Refused(found.code, found.why, repair_of(reader, found.stale, self._worktree), found.next)
 
-    def _not_admitted(self, reader: Reader, changeset: Changeset, plan: Plan, found: _Wanting) -> Refused:
-        """Name the regions with broken contracts first; the next call also leases the files that are only suspected."""
+    def _not_admitted(
+        self,
+        reader: Reader,
+        changeset: Changeset,
+        plan: Plan,
+        found: _Wanting,
+        others: tuple[Conflict, ...] = (),
+    ) -> Refused:
+        """Name the regions with broken contracts first; the next call also leases the files that are only suspected.
+
+        While `others` hold leases on some of them, neither a fix nor a lease is possible: the next call waits for them.
+        """
         needed = (*found.required, *found.reasons)
         code = Refusal.REQUIRE_ADDITIONAL_LOCKS if found.required else Refusal.ESCALATION_REQUIRED
         repair = self._repair(reader, [canonical(each.key) for each in found.required[:_MOST_SHOWN]])
         keys = _few(dict.fromkeys(each.key for each in needed))
         why = _told(found, {write.path for write in plan.writes})
+        if others:
+            wait = ask_again(keys, changeset.intent, others)
+            return Refused(code, why, repair, wait, required=needed, conflicts=others)
         if found.reasons or set(keys) - {region.key for region in plan.regions}:
             step = _step(found)
             return Refused(code, why, repair, Next.acquire(keys, changeset.intent, step), required=needed)
@@ -314,6 +337,12 @@ def _needed(found: Iterable[Required | Escalation]) -> Iterator[RequiredEdit]:
         yield RequiredEdit(str(each.key), each.why, f"{path}:{each.line}", each.evidence)
 
 
+def _holders_of(found: _Wanting, view: LeaseView, holder: str, now: Now) -> tuple[Conflict, ...]:
+    """Return others' leases on what the change affects: no one else can fix or lease it now."""
+    needed = [canonical(each.key) for each in (*found.required, *found.reasons)]
+    return conflicts(needed, Mode.EXCLUSIVE, holder, view.overlapping(needed), now)
+
+
 def _held_whole(view: LeaseView, grown: Collection[Key], holder: str, now: Now) -> tuple[Conflict, ...]:
     """Return others' leases on whole files or folders around headers that only get more lines."""
     if not grown:
@@ -333,7 +362,9 @@ def _leases_in_question(
     """Return the named leases, the conflicting ones, and the holder's own on keys that admission names."""
     keys = list(writes_to)
     if isinstance(planned, Plan):
-        keys += [each.key for admission in planned.admissions for each in admission.findings.required]
+        for admission in planned.admissions:
+            keys += [each.key for each in admission.findings.required]
+            keys += [each.key for each in admission.findings.escalations]
     found = {lease.id: lease for lease in view.overlapping(keys)}
     for ref in changeset.leases:
         lease = view.lease(ref.id)

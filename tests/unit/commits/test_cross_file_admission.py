@@ -24,6 +24,7 @@ from commonhold.index.index import SqliteIndex
 from commonhold.kernel.answers import CommitAnswer
 from commonhold.kernel.changeset import Changeset, Edit, LeaseRef, Op
 from commonhold.kernel.keys import Key, parse
+from commonhold.kernel.modes import Mode
 from commonhold.kernel.options import Options
 from commonhold.kernel.policy import Policies, Suspicion
 from commonhold.kernel.refusals import Refusal
@@ -333,6 +334,35 @@ def test_a_suspicion_asks_for_a_lease_of_the_file(house: House) -> None:
     edit = house.replace("one", "shapes.py#C.rarely", METHOD_SCALED)
     answer = house.commit("one", edit, leases=(LeaseRef(leased.id, leased.fence),))
     assert answer.outcome == "committed"
+
+
+def test_the_next_call_of_an_escalation_is_all_that_it_takes(house: House) -> None:
+    """The lease need not be named: it is the holder's own, whatever file the change itself writes."""
+    step = suspicious(house, None).next
+    assert step is not None
+    assert step.call == "acquire"
+    assert house.agent("one").acquire(*step.arguments["keys"], task="scale it").lease is not None  # type: ignore[misc]
+    assert house.commit("one", house.replace("one", "shapes.py#C.rarely", METHOD_SCALED)).outcome == "committed"
+
+
+def test_a_lease_on_what_is_suspected_must_be_exclusive_and_ones_own(house: House) -> None:
+    house.agent("two").acquire("guess.py", task="look", mode=Mode.SHARED)
+    house.agent("one").acquire("guess.py", task="look", mode=Mode.SHARED)
+    answer = suspicious(house, None)
+    assert answer.code is Refusal.ESCALATION_REQUIRED
+    assert [each.holder for each in answer.conflicts] == ["two"]
+
+
+def test_others_who_hold_the_callers_are_named_and_the_next_call_waits_for_them(house: House) -> None:
+    house.agent("two").acquire("use.py#use", task="rework it")
+    answer = house.commit("one", house.replace("one", "lib.py#f", F_SCALED))
+    assert answer.code is Refusal.REQUIRE_ADDITIONAL_LOCKS
+    assert required(answer) == ["file:use.py#use"]
+    (conflict,) = answer.conflicts
+    assert (conflict.key, conflict.holder, conflict.task) == ("file:use.py#use", "two", "rework it")
+    assert answer.next is not None
+    assert answer.next.call == "acquire"
+    assert answer.next.why.startswith("do other work first, until two has released")
 
 
 def test_a_broken_contract_is_named_before_a_suspicion(house: House) -> None:
