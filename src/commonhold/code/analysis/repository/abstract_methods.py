@@ -5,11 +5,14 @@ from typing import Final
 
 from commonhold.code.analysis.evidence import Evidence
 from commonhold.code.analysis.interface import last_name
+from commonhold.code.analysis.references import CALL_FAILS
+from commonhold.code.analysis.repository.call_signatures import how_used
 from commonhold.code.analysis.repository.findings import Concern
+from commonhold.code.analysis.repository.names_of_definitions import made_names
 from commonhold.code.analysis.repository.resolution import Resolver
-from commonhold.code.analysis.repository.states import States
+from commonhold.code.analysis.repository.states import States, uses_of
 from commonhold.code.analysis.repository.summary import ABSTRACT, Offer
-from commonhold.code.analysis.repository.symbols import Place
+from commonhold.code.analysis.repository.symbols import Place, What
 
 _HOW: Final = "does not define it, so no object of it can be made"
 _HOW_COMPILED: Final = "does not define it, so it does not compile"
@@ -28,10 +31,26 @@ def unmet(states: States, paths: Iterable[str]) -> Iterator[Concern]:
             if _is_abstract(offer) and not (old and _is_abstract(old)):
                 how = _HOW if after and after.language == _PYTHON else _HOW_COMPILED
                 what = f"`{offer.qualname}` is {'abstract now' if old else 'new and abstract'}"
+                yield from _made_directly(states, (path, offer.owner), what)
                 for heir in states.new.lineage.heirs((path, offer.owner)):
                     line = _line_of_unmet(states, heir, offer.name)
                     if line is not None:
                         yield Concern(heir[0], line, what, how, Evidence.CONTRACT, path, offer.qualname)
+
+
+def _made_directly(states: States, place: Place, what: str) -> Iterator[Concern]:
+    """Yield the places that make objects of a class itself, which could be made before."""
+    summary = states.new.library.summary(place[0])
+    if summary is None or summary.language != _PYTHON or _left_open(states.old, place):
+        return
+    if not _is_enforced(states.new, place) or states.old.lineage.offer(place) is None:
+        return
+    for name in made_names(states.new, place):
+        for user, _, use in uses_of(states, name):
+            thing = states.new.use(user, use) if use.shape is not None and CALL_FAILS not in use.expects else None
+            if thing is not None and thing.what is What.CLASS and thing.place == place:
+                how = f"{how_used(use)}, of which no object can be made"
+                yield Concern(user, use.line, what, how, Evidence.CONTRACT, *place, is_broken=True)
 
 
 def _is_abstract(offer: Offer) -> bool:

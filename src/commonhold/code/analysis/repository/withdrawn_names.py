@@ -10,6 +10,7 @@ from commonhold.code.analysis.repository.findings import Concern
 from commonhold.code.analysis.repository.states import States, uses_of
 from commonhold.code.analysis.repository.summary import STAR, Summary
 from commonhold.code.analysis.repository.symbols import Thing, What
+from commonhold.code.analysis.test_files import is_test
 
 _LANGUAGES: Final = frozenset({"python", "javascript", "typescript", "tsx"})
 _LASTING: Final = frozenset({What.MODULE, What.CLASS, What.FUNCTION, What.VALUE, What.INSTANCE})
@@ -87,7 +88,7 @@ def _uses(states: States, path: str, name: str) -> Iterator[tuple[str, Reference
 
 def _is_through(states: States, path: str, user: str, use: Reference) -> bool:
     """Whether a use has the name from this file: by an attribute, an import, or a star."""
-    if use.use is Use.TEXT:
+    if use.use is Use.TEXT and not is_test(user):
         return False
     if use.chain:
         return path in _modules(states.old.chain(user, use.chain))
@@ -106,5 +107,5 @@ def _concern(states: States, target: tuple[str, str], what: str, user: str, use:
     was, now = states.old.use(user, use), states.new.use(user, use)
     is_lost = was.what in _LASTING and now.what not in _LASTING
     if is_lost or (was.what is What.OUTSIDE and now.what is What.NOTHING):
-        is_broken = now.what is What.NOTHING and use.use not in (Use.ANNOTATION, Use.EXPORT)
+        is_broken = now.what is What.NOTHING and use.use not in (Use.ANNOTATION, Use.EXPORT, Use.TEXT)
         yield Concern(user, use.line, what, f"still {how_used(use)}", Evidence.CONTRACT, *target, is_broken=is_broken)
