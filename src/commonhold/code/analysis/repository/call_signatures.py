@@ -20,7 +20,7 @@ from commonhold.code.analysis.references import Receiver, Reference
 from commonhold.code.analysis.repository.languages import linkage_of
 from commonhold.code.analysis.repository.linkage import Linkage
 from commonhold.code.analysis.repository.resolution import Resolver
-from commonhold.code.analysis.repository.summary import Offer
+from commonhold.code.analysis.repository.summary import HANDS_ON, Offer
 from commonhold.code.analysis.repository.symbols import Place, Thing, What
 
 _PLAIN_CLASS_DECORATORS = frozenset({"dataclass", "final", "total_ordering", "unique"})
@@ -87,7 +87,7 @@ def plain_signatures(resolver: Resolver, path: str, offer: Offer) -> tuple[Calla
 
 
 def _hands_on(resolver: Resolver, path: str, decorator: str) -> bool:
-    """Whether a decorator of the repository is annotated as returning the type that it takes (`F` to `F`)."""
+    """Whether a decorator of the repository returns what it takes: by its annotation (`F` to `F`), or its wrapper."""
     name = decorator.partition("(")[0]
     if last_name(name) in TRANSPARENT or last_name(name) in INERT:
         return False  # every comparison knows these decorators, and compares them
@@ -95,6 +95,8 @@ def _hands_on(resolver: Resolver, path: str, decorator: str) -> bool:
     offer = thing.offer
     if thing.what is not What.FUNCTION or offer is None or not offer.signatures or not offer.signatures[-1].params:
         return False
+    if "(" not in decorator and HANDS_ON in offer.modifiers:
+        return True
     given, taken = offer.signatures[-1].returns, offer.signatures[-1].params[0].annotation
     is_same = given is not None and given == taken
     return is_same if "(" not in decorator else bool(given and _gives_back(given))

@@ -26,6 +26,7 @@ from commonhold.code.analysis.references import Receiver, Reference, Use
 from commonhold.code.analysis.repository.facts import Watched
 from commonhold.code.analysis.repository.parts import Binding, ClassPart, Facts, FunctionPart, Part, Place
 from commonhold.code.analysis.repository.python_branches import surely_bound
+from commonhold.code.analysis.repository.python_wrappers import hands_on
 from commonhold.code.analysis.repository.summary import STAR, ClassShape, Import
 from commonhold.code.analysis.scopes import (
     AUGMENTED,
@@ -158,6 +159,7 @@ class _Reader(Collector):
             tuple(self._gives.get(id(node), ())),
             tuple(self._forwards.get(id(node), ())),
             self._is_partial(place),
+            hands_on(node),
         )
 
     def _class_part(self, node: ast.ClassDef) -> ClassPart:

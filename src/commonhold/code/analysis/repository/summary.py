@@ -27,6 +27,7 @@ STATIC: Final = "static"
 ABSTRACT: Final = "abstract"
 READ_ONLY: Final = "read-only"
 PLAIN: Final = "plain"
+HANDS_ON: Final = "hands on"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,9 +54,11 @@ class Offer:
     it. `gives` is the result of a function, or the value. `forwards`: the function passes all its arguments on to the
     target of this chain. `is_sole`: nothing else in the file binds the name. `is_left_open`: a method that only raises,
     or is abstract, for subclasses to define. `is_partial`: a function that is defined in one branch, say for one
-    platform, and not in the other. `end_line` is the last line. `modifiers` are its words among `PRIVATE`, `STATIC` and
-    `ABSTRACT`, in languages that write them, `READ_ONLY` for a property without a setter, `PLAIN` for a value that is
-    no function; a class is `ABSTRACT` if no object is made of it itself.
+    platform, and not in the other. `end_line` is the last line.
+
+    `modifiers` are its words among `PRIVATE`, `STATIC` and `ABSTRACT`, in languages that write them, `READ_ONLY` for a
+    property without a setter, `PLAIN` for a value that is no function, `HANDS_ON` for a decorator whose wrapper is
+    called as its function is, and returns the same. A class is `ABSTRACT` if no object is made of it itself.
     """
 
     qualname: str
