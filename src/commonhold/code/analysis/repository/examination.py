@@ -8,6 +8,7 @@ from commonhold.code.analysis.references import Reference
 from commonhold.code.analysis.repository.abstract_methods import unmet
 from commonhold.code.analysis.repository.assignments import unassignable
 from commonhold.code.analysis.repository.binding import concern_of
+from commonhold.code.analysis.repository.changed_results import misused_results
 from commonhold.code.analysis.repository.changes import ContractChange, contract_changes
 from commonhold.code.analysis.repository.constructor_changes import constructed
 from commonhold.code.analysis.repository.field_order import misordered
@@ -61,6 +62,7 @@ def _examined(states: States, changed: Collection[str]) -> Links:
         *unhooked(states, subjects),
         *unsupplied(states, subjects),
         *overtaxed(states, paths),
+        *misused_results(states, paths),
         *misfits(states, paths),
         *constructed(states, paths),
         *withdrawn(states, paths),

@@ -242,6 +242,15 @@ class _Reader(Collector):
                     Reference(each.value, Use.TEXT, None, Receiver.UNKNOWN, "", each.lineno, UNKNOWN)
                 )
 
+    def subscript(self, node: ast.Subscript, scope: Scope, use: Use) -> None:
+        super().subscript(node, scope, use)
+        key = node.slice.value if isinstance(node.slice, ast.Constant) else None
+        owner = dotted(node.value).rpartition(".")[2]
+        if isinstance(key, str) and use is Use.NAME and owner[:1].isupper() and _WORD.fullmatch(key):
+            chain = chain_of(node.value, scope)  # a member of an enumeration, by its name
+            if chain != UNKNOWN:
+                self.references.append(Reference(key, Use.TEXT, None, Receiver.UNKNOWN, "", node.lineno, chain))
+
     def constant(self, node: ast.Constant, _scope: Scope, _use: Use) -> None:
         text = node.value
         if isinstance(text, str) and "." in text and len(text) < _LONGEST_TEXT and _DOTTED_TEXT.fullmatch(text):
@@ -299,6 +308,7 @@ class _Reader(Collector):
         ast.Yield: returned,
         ast.Call: call,
         ast.Constant: constant,
+        ast.Subscript: subscript,
         ast.ImportFrom: imported,
         ast.Import: module_imported,
         ast.Assign: assigned,
