@@ -12,6 +12,7 @@ from commonhold.code.regions.language import Language, parse
 from commonhold.code.regions.languages import language_for
 from commonhold.merging.cross_file_interference import Bearing, FileChange, bearing
 from commonhold.merging.layout import FileElement
+from commonhold.merging.package_names import given_in_two_files
 from commonhold.merging.profile import Profile
 from commonhold.merging.profiles import profile_of
 from commonhold.merging.prose import lines_of
@@ -22,6 +23,8 @@ _TYPE: Final = re.compile(
     rb"\b(?:enum\s+class|enum\s+struct|class|enum|interface|protocol|record|struct|trait|type)\s+(\w+)"
 )
 _CALLABLE: Final = re.compile(rb"\b[^\W\d]\w*(?=[(<{])")
+_PART: Final = re.compile(rb"\bpartial\s+(?:class|struct|record|interface)\b")
+_VALUE: Final = re.compile(rb"\b(?:const|let|val|var)\s+(\w+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +46,8 @@ def concerns(path: str) -> bool:
 def bearings(files: Iterable[Changed]) -> list[Bearing]:
     """Find new calls by one side of functions that the other, in another file, removed or made behave in another way.
 
+    Names that both sides define in two files of one package are found as well.
+
     Interference inside one file is found by `merge`. Files in languages without a profile, and versions that are not
     sound, are not examined. A file is parsed only if it shares a word with the other side's changes.
     """
@@ -59,7 +64,8 @@ def _bearings(files: Sequence[Changed], language: Language) -> list[Bearing]:
     if profile is None:
         return []
     ours, theirs = (_Side.of(files, name) for name in ("ours", "theirs"))
-    found = bearing(ours.parsed(theirs, language, profile), theirs.parsed(ours, language, profile))
+    mine, others = ours.parsed(theirs, language, profile), theirs.parsed(ours, language, profile)
+    found = [*bearing(mine, others), *given_in_two_files(mine, others)]
     return [each for each in found if each.ours_path != each.theirs_path]
 
 
@@ -109,7 +115,9 @@ def _offered(base: bytes, now: bytes) -> frozenset[bytes]:
     """Return the names that others may call or inherit from, and words of removed lines that the file lost."""
     gone = _WORD.findall(b"".join((Counter(lines_of(base)) - Counter(lines_of(now))).keys()))
     found = frozenset(gone).difference(_WORD.findall(now)) if gone else frozenset()
-    return found.union(*(pattern.findall(text) for pattern in (_TYPE, _CALLABLE) for text in (base, now)))
+    if _PART.search(now):  # its fields are names of a type that has other parts
+        found |= frozenset(_WORD.findall(b"".join(_changed_lines(base, now))))
+    return found.union(*(pattern.findall(text) for pattern in (_TYPE, _CALLABLE, _VALUE) for text in (base, now)))
 
 
 def _changed_lines(base: bytes, now: bytes) -> Iterable[bytes]:

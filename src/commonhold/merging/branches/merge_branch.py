@@ -26,7 +26,7 @@ from commonhold.merging.cross_file_interference import Bearing
 from commonhold.merging.merge import merge
 from commonhold.merging.result_checks import fault_in
 from commonhold.merging.tree import bearings, concerns
-from commonhold.merging.verdict import Candidate, Proven, Unproven, Verdict
+from commonhold.merging.verdict import Candidate, Proven, Reason, Unproven, Verdict
 
 _BY_LINES: Final = "the lines of both sides joined, as git does it"
 
@@ -243,5 +243,10 @@ def _why_not(made: BranchMerge) -> str:
         tried = f"; {made.trial.why}" if isinstance(made.trial, Failed) else ""
         return f"not all files can be shown to merge{tried}"
     if made.met and made.trial is None:
-        return "one side relies, in one file, on code that the other changed in another file"
+        is_one_name = all(each.spot.reason is Reason.SAME_NAME for each in made.met)
+        return (
+            "both sides define one name, in two files of one package"
+            if is_one_name
+            else "one side relies, in one file, on code that the other changed in another file"
+        )
     return made.trial.why if isinstance(made.trial, Failed) else ""
