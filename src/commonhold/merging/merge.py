@@ -19,6 +19,7 @@ from commonhold.merging.directives import directed_otherwise
 from commonhold.merging.generated_members import made_and_written
 from commonhold.merging.given_lines import given_by_both
 from commonhold.merging.given_names import given_twice
+from commonhold.merging.head_promises import broken_promises
 from commonhold.merging.interference import interference
 from commonhold.merging.layout import FileElement
 from commonhold.merging.member_order import initialised_otherwise
@@ -155,6 +156,7 @@ class _Merge:
         changes = FileChange(self.path, base, ours), FileChange(self.path, base, theirs)
         doubts += [each.spot for each in bearing(changes[:1], changes[1:])]
         doubts += made_and_written(base, ours, theirs)
+        doubts += broken_promises(base, ours, theirs)
         doubts += directed_otherwise(language.name, base, ours, theirs)
         doubts += initialised_otherwise(base, ours, theirs)
         if text is None or doubts:
