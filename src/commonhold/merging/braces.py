@@ -1,5 +1,6 @@
 """The profiles of the languages with braces: their common part, and how each of them differs."""
 
+import re
 from dataclasses import replace
 from typing import Final
 
@@ -65,6 +66,7 @@ _SCOPES: Final = (
     "generator_function_declaration",
     "impl_item",
     "interface_declaration",
+    "internal_module",
     "lambda_expression",
     "lambda_literal",
     "local_function_statement",
@@ -149,6 +151,7 @@ BRACES: Final = Profile(
             "name",
             "property_identifier",
             "shorthand_property_identifier",
+            "shorthand_property_identifier_pattern",
             "simple_identifier",
             "type_identifier",
             "variable_name",
@@ -184,6 +187,7 @@ BRACES: Final = Profile(
         "static_item": binding("name"),
         "preproc_def": binding("name"),
         "preproc_function_def": binding("name"),
+        "pair_pattern": binding("value", names="key"),
         "property_declaration": binding("name"),
         "range_clause": binding("left"),
         "short_var_declaration": binding("left"),
@@ -274,6 +278,9 @@ _KOTLIN: Final = replace(
         "unary_expression ++": binding("argument", mutates=True),
         "unary_expression --": binding("argument", mutates=True),
     },
+    texts={
+        kind: ("", re.compile(rb"(?<!\\)\$([A-Za-z_]\w*)")) for kind in ("multiline_string_literal", "string_literal")
+    },
     node_effects=compiled.KOTLIN,
 )
 
@@ -325,6 +332,10 @@ _RUST: Final = replace(
     members={"field_expression": ("value", "field")},
     subscripts={"index_expression": "0"},
     calls={"call_expression": "function", "macro_invocation": "macro"},
+    texts={
+        kind: ("token_tree", re.compile(rb"(?<!\{)(?:\{\{)*\{([a-z_]\w*)(?::[^{}]*)?\}"))
+        for kind in ("string_literal", "raw_string_literal")
+    },
     node_effects=compiled.RUST,
 )
 

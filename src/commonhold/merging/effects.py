@@ -93,6 +93,10 @@ def _gather(node: Node, profile: Profile, into: _Gathered, skip: frozenset[str])
     if kind in skip or kind in profile.comments:
         return
     into.calls.extend(profile.implied.get(kind, ()))
+    if kind in profile.texts:
+        named = _named_in_text(node, profile)
+        into.uses |= named
+        into.whole |= named
     if kind in profile.identifiers:
         into.uses.add(node.text or b"")
         into.whole.add(node.text or b"")
@@ -128,6 +132,13 @@ def _general(node: Node, profile: Profile, into: _Gathered, skip: frozenset[str]
             _gather(child, profile, inner, skip)
     if inner is not into:
         _leave_scope(inner, into)
+
+
+def _named_in_text(node: Node, profile: Profile) -> set[bytes]:
+    """Return the variables that a text names, such as `{count}` in a macro of Rust."""
+    around, form = profile.texts[node.type]
+    is_used = not around or (node.parent is not None and node.parent.type == around)
+    return set(form.findall(node.text or b"")) if is_used else set()
 
 
 def _only_names(node: Node) -> bool:

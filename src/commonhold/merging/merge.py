@@ -24,6 +24,7 @@ from commonhold.merging.interference import interference
 from commonhold.merging.layout import FileElement
 from commonhold.merging.member_order import initialised_otherwise
 from commonhold.merging.moved_sections import merged_sections
+from commonhold.merging.next_numbers import took_one_number
 from commonhold.merging.pieces import Piece, clashes_in, exchanged, settled, uncontested
 from commonhold.merging.profile import Profile
 from commonhold.merging.profiles import profile_of
@@ -188,7 +189,7 @@ class _Merge:
         if names:
             shown = names[0].decode(errors="replace")
             return Spot(Reason.SAME_NAME, f"put together it would give {shown!r} twice in one place")
-        return None
+        return next(took_one_number(*self.versions), None)
 
     def _unproven(self, pieces: Sequence[Piece], doubts: Sequence[Spot]) -> Unproven:
         spots = [*spots_of(clashes_in(pieces), self.versions), *doubts]

@@ -1,5 +1,6 @@
 """How files of one language are merged: data, read by the layout of a file and by the analysis of effects."""
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -53,11 +54,12 @@ class Profile:
     the last). `setters` are calls that assign a member if they stand on the left of an assignment.
 
     `exits` leave the block that they stand in; `mutators` are methods that change their receiver, unless that is one of
-    the `receivers`; `implied` are the methods that a node calls implicitly. `node_effects` lists the nodes that are
-    known to have no other effect. `last_definition_counts`: a definition replaces an earlier one of its name in one
-    block; in other languages it is an overload, or, unless the language `has_overloads`, an error. If the grammar
-    `is_exact`, text that it cannot read is no program; otherwise such text is left alone, as long as no new such text
-    appears.
+    the `receivers`; `implied` are the methods that a node calls implicitly. `texts` are texts that use variables which
+    the grammar does not show: the kind of the node around them (any, if empty), and the form of such a use.
+    `node_effects` lists the nodes that are known to have no other effect. `last_definition_counts`: a definition
+    replaces an earlier one of its name in one block; in other languages it is an overload, or, unless the language
+    `has_overloads`, an error. If the grammar `is_exact`, text that it cannot read is no program; otherwise such text is
+    left alone, as long as no new such text appears.
     """
 
     blocks: frozenset[str] = frozenset()
@@ -97,6 +99,7 @@ class Profile:
     mutators: frozenset[str] = frozenset()
     receivers: frozenset[str] = frozenset()
     implied: Mapping[str, tuple[bytes, ...]] = field(default_factory=dict)
+    texts: Mapping[str, tuple[str, re.Pattern[bytes]]] = field(default_factory=dict)
     has_indented_blocks: bool = False
     has_overloads: bool = True
     last_definition_counts: bool = False
