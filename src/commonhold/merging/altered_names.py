@@ -11,13 +11,11 @@ from typing import Final
 
 from tree_sitter import Node
 
+from commonhold.merging.altered_declarations import OF_KNOWN, Fact, declared_facts, new_facts
 from commonhold.merging.changed_rows import WORD, Rows, changed_rows, rows_with
 from commonhold.merging.layout import Element
 from commonhold.merging.profile import Profile
 from commonhold.merging.prose import lines_of
-
-Fact = tuple[bytes, str, bytes]
-"""A name, a word for what is said about it, and what is said."""
 
 _FIELDS: Final = frozenset(
     {"field_declaration", "property_declaration", "property_signature", "public_field_definition"}
@@ -58,7 +56,12 @@ def altered_names(before: Element, after: Element) -> Iterator[tuple[bytes, int,
     if anew:
         rows = rows_with(before.source, {fact[0].lstrip(b".") for fact, _ in anew})
         known = {fact for node in rows.nodes(before.node) for fact in _new_facts_of(node, before.profile)}
-        yield from ((fact[0], node.start_point.row, fact[1]) for fact, node in anew if fact not in known)
+        new = ((fact, node) for fact, node in anew if fact not in known)
+        yield from (
+            (fact[0], node.start_point.row, fact[1])
+            for fact, node in new
+            if fact[1] not in OF_KNOWN or rows_with(before.source, {fact[0]}).rows
+        )
     yield from _hidden(before, after, gone, come)
     yield from _declared_later(before, after)
 
@@ -67,6 +70,7 @@ def _facts_of(node: Node, profile: Profile) -> Iterator[Fact]:
     told = _BY_KIND.get(node.type)
     if told is not None:
         yield from told(node, profile)
+    yield from declared_facts(node)
 
 
 def _field(node: Node, _profile: Profile) -> Iterator[Fact]:
@@ -75,7 +79,9 @@ def _field(node: Node, _profile: Profile) -> Iterator[Fact]:
     text = (node.text or b"")[: value.start_byte - node.start_byte] if value is not None else node.text or b""
     declared = b" ".join(text.partition(b"=")[0].rstrip(b"; \n\t").split())
     names = node.children_by_field_name("name") or node.children_by_field_name("declarator")
-    for name in names or [each for each in node.named_children if each.type in _NAMED_BY]:
+    parts = names or [each for each in node.named_children if each.type in _NAMED_BY]
+    in_parts = [each for part in parts for each in part.named_children if each.type == "variable_declarator"]
+    for name in in_parts or parts:  # in C# the type stands beside the names
         words = WORD.findall(_innermost(name).text or b"")
         if name.type != "function_declarator" and words:
             yield b"." + words[0], "changed how to declare", declared
@@ -201,6 +207,7 @@ def _new_facts_of(node: Node, profile: Profile) -> Iterator[Fact]:
     told = _NEW_BY_KIND.get(node.type)
     if told is not None:
         yield from told(node, profile)
+    yield from new_facts(node)
 
 
 def _template(node: Node, _profile: Profile) -> Iterator[Fact]:

@@ -18,6 +18,7 @@ from commonhold.merging.prose import lines_of
 
 _MADE: Final = re.compile(
     rb"\bnew\s+(?:[\w.:\\]*[.:\\])?(\w+)|\b(\w+)\s*(?:<[^<>(){}]*>)?\s*[({]|\b(\w+)\.new\b|\b(\w+)\s+\w+[\[\]\s]*=\s*\{"
+    rb"|\b(?:class|struct)\s+\w+.*?(?:\bextends|:\s*(?:public\b)?)\s*(\w+)"
 )
 _WORD: Final = re.compile(rb"\w+")
 # The fields of a constructing node that may hold the name of the type.
@@ -30,7 +31,16 @@ _MAKING: Final = {
     "new_expression": ("constructor", "type"),
     "object_creation_expression": ("type",),
     "struct_expression": ("name",),
+    "struct_pattern": ("type",),
 }
+# Classes whose constructors call one of the base class, even without a word of it; where that class is named.
+_HEIRS: Final = {
+    "class_declaration": frozenset({"superclass", "base_list"}),
+    "class_specifier": frozenset({"base_class_clause"}),
+}
+_CALLING_BASE: Final = frozenset(
+    {"constructor_initializer", "explicit_constructor_invocation", "field_initializer_list"}
+)
 _CONSTRUCTORS: Final = frozenset({b"__construct", b"__init__", b"__new__", b"constructor", b"init", b"initialize"})
 _CONSTRUCTING: Final = frozenset({"constructor_declaration", "init_declaration", "secondary_constructor"})
 _PARAMETERS: Final = frozenset(
@@ -108,8 +118,9 @@ def _makings(root: Node, names: set[bytes]) -> dict[bytes, list[int]]:
         if at == len(places) or places[at] >= node.end_byte:
             continue
         name = _made_by(node) if node.type in _MAKING else None
-        if name in names and name is not None:
-            found.setdefault(name, []).append(node.start_point.row)
+        made = [name, *_made_by_heirs(node)]
+        for each in (each for each in made if each is not None and each in names):
+            found.setdefault(each, []).append(node.start_point.row)
         stack += node.named_children
     return found
 
@@ -119,6 +130,8 @@ def _made_by(node: Node) -> bytes | None:
         return None
     if node.type == "declaration" and not _is_filled_by_place(node):
         return None
+    if node.type == "struct_pattern" and any(each.type == "remaining_field_pattern" for each in node.named_children):
+        return None
     method = node.child_by_field_name("method")
     if method is not None and method.text != b"new":
         return None
@@ -127,6 +140,24 @@ def _made_by(node: Node) -> bytes | None:
     text = (named.text or b"").partition(b"<")[0].partition(b"[")[0] if named is not None else b""
     words = _WORD.findall(text)
     return words[-1] if words else None
+
+
+def _made_by_heirs(node: Node) -> Iterator[bytes]:
+    """Yield the base class of a class, once for each constructor that calls its constructor without arguments."""
+    kinds = _HEIRS.get(node.type, frozenset())
+    bases = (base for each in node.named_children if each.type in kinds for base in each.named_children)
+    named = next((each for each in bases if each.type.endswith(("identifier", "name"))), None)
+    if named is None:
+        return
+    own = node.child_by_field_name("name")
+    constructors = [each for each in _members(node) if _constructs(each, own.text if own is not None else None)]
+    if not constructors or any(not _calls_base(each) for each in constructors):
+        yield _WORD.findall(named.text or b"")[-1]
+
+
+def _calls_base(constructor: Node) -> bool:
+    parts = (constructor, *constructor.named_children)
+    return any(each.type in _CALLING_BASE for part in parts for each in part.named_children)
 
 
 def _is_filled_by_place(declaration: Node) -> bool:

@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import Final
 
 from commonhold.code.analysis.impact import COMMON_ATTRIBUTES
+from commonhold.merging.altered_declarations import ELSEWHERE
 from commonhold.merging.altered_names import altered_names
 from commonhold.merging.changed_rows import changed_rows
 from commonhold.merging.construction import made_anew, made_otherwise
@@ -385,7 +386,7 @@ def _counted_on(
             for file in using.files:
                 place = file.written.get(bare)
                 is_known = (bare, file.path) in told or not (
-                    file.path == changed.path or using.names(changed.path, file.path)
+                    (file.path == changed.path and what not in ELSEWHERE) or using.names(changed.path, file.path)
                 )
                 if place is None or is_known or not is_code(file.after, name, place):
                     continue

@@ -41,6 +41,10 @@ _MAPPED: Final = re.compile(rb"\bRecord<\s*(\w+)|\bin\s+(\w+)\s*\]")
 # Nodes that hold a value of the type that their annotation names.
 _TYPED_VALUES: Final = {"variable_declarator": "type", "public_field_definition": "type", "var_spec": "type"}
 _RETURNING: Final = frozenset({"arrow_function", "function_declaration", "function_expression", "method_definition"})
+_DECLARATIONS: Final = frozenset({"field_declaration", "local_variable_declaration"})
+_FUNCTIONAL: Final = frozenset({"lambda_expression", "method_reference"})
+_CLASS_BODIES: Final = frozenset({"declaration_list", "field_declaration_list"})
+_METHODS: Final = frozenset({"field_declaration", "function_definition", "method_declaration"})
 _ASSERTED: Final = frozenset({"as_expression", "satisfies_expression"})
 
 
@@ -54,6 +58,10 @@ def demanded_anew(before: Element, after: Element) -> Iterator[tuple[Key, int, s
         if was.text == now.text and not is_sealed(now):
             continue
         row = now.start_point.row
+        heads = dict(_heads(now))
+        for member, head in _heads(was):
+            if heads.get(member, head) != head:
+                yield ("overrides", name + b"." + member), row, "changed how to override"
         if demanded_members(was, before.profile) != demanded_members(now, after.profile):
             yield ("implements", name), row, "changed which members are demanded by"
             for member in type_names(was):
@@ -73,7 +81,7 @@ def counted_on(before: Element, after: Element) -> Iterator[tuple[Key, int, str]
     written = {key for key, _, _ in _counting(after, rows)}
     if not written:
         return
-    words = {name for _, name in written}
+    words = {name.rpartition(b".")[2] for _, name in written}
     known = Counter(key for key, _, _ in _counting(before, rows_with(before.source, words)))
     for key, row, how in _counting(after, rows_with(after.source, words)):
         if known[key]:
@@ -102,6 +110,8 @@ def _counting(element: Element, rows: Rows) -> Iterator[tuple[Key, int, str]]:
         row = node.start_point.row
         for name in _implemented(node, element.profile):
             yield ("implements", name), row, "implement or make"
+        for name in _overridden(node, element.profile):
+            yield ("overrides", name), row, "override"
         if node.type in MATCHES:
             for label in labels_of(node):
                 yield ("variant", label), row, "match, with no arm for the rest,"
@@ -143,6 +153,40 @@ def _implemented(node: Node, profile: Profile) -> Iterator[bytes]:
         yield from _names_in(of) if of is not None else ()
     elif kind in _ASSERTED:
         yield from _names_in(node.named_children[-1])
+    elif kind in _DECLARATIONS and any(each.type in _FUNCTIONAL for each in _values_of(node)):
+        of = node.child_by_field_name("type")
+        yield from _names_in(of) if of is not None else ()
+
+
+def _values_of(declaration: Node) -> Iterator[Node]:
+    values = (each.child_by_field_name("value") for each in declaration.named_children)
+    return (each for each in values if each is not None)
+
+
+def _overridden(node: Node, profile: Profile) -> Iterator[bytes]:
+    """Yield a method of a class with each base of the class that may have it."""
+    body = node.parent
+    around = body.parent if body is not None else None
+    if node.type not in _METHODS or around is None or around.type not in profile.classes:
+        return
+    for heritage in (each for each in around.named_children if each.type in _HERITAGE):
+        yield from (base + b"." + _method_name(node) for base in _names_in(heritage))
+
+
+def _heads(type_: Node) -> Iterator[tuple[bytes, bytes]]:
+    """Yield the methods of a type that its heirs may override, each with its head."""
+    for body in type_.named_children:
+        for member in body.named_children if body.type in _CLASS_BODIES else ():
+            if member.type in _METHODS:
+                text = re.split(rb"[{;]|=>", member.text or b"", maxsplit=1)[0]
+                yield _method_name(member), b" ".join(text.split())
+
+
+def _method_name(method: Node) -> bytes:
+    name = method.child_by_field_name("name") or method.child_by_field_name("declarator")
+    while name is not None and (inner := name.child_by_field_name("declarator")) is not None:
+        name = inner
+    return (name.text or b"") if name is not None else b""
 
 
 def _names_in(node: Node) -> Iterator[bytes]:

@@ -23,7 +23,7 @@ _TYPE: Final = re.compile(
     rb"\b(?:enum\s+class|enum\s+struct|class|enum|interface|protocol|record|struct|trait|type)\s+(\w+)"
 )
 _CALLABLE: Final = re.compile(rb"\b[^\W\d]\w*(?=[(<{])")
-_PART: Final = re.compile(rb"\bpartial\s+(?:class|struct|record|interface)\b")
+_PART: Final = re.compile(rb"\bpartial\s+(?:class|struct|record|interface)\b|^(?:static|extern)\s", re.MULTILINE)
 _VALUE: Final = re.compile(rb"\b(?:const|let|val|var)\s+(\w+)")
 
 
@@ -115,7 +115,7 @@ def _offered(base: bytes, now: bytes) -> frozenset[bytes]:
     """Return the names that others may call or inherit from, and words of removed lines that the file lost."""
     gone = _WORD.findall(b"".join((Counter(lines_of(base)) - Counter(lines_of(now))).keys()))
     found = frozenset(gone).difference(_WORD.findall(now)) if gone else frozenset()
-    if _PART.search(now):  # its fields are names of a type that has other parts
+    if _PART.search(now):  # its fields, or its variables, are names in other files
         found |= frozenset(_WORD.findall(b"".join(_changed_lines(base, now))))
     return found.union(*(pattern.findall(text) for pattern in (_TYPE, _CALLABLE, _VALUE) for text in (base, now)))
 

@@ -1,0 +1,191 @@
+"""Declarations that change what their names mean, or who may use them, without a change of what uses them.
+
+Like all facts about names (`altered_names`) these hold for the other side's new code that writes the name: a type of
+functions, an enumerator that stands for a count, a function that is compiled only under a condition.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import Final
+
+from tree_sitter import Node
+
+Fact = tuple[bytes, str, bytes]
+"""A name, a word for what is said about it, and what is said. The name of a member begins with a dot."""
+
+# Facts that change something only about names that were there before.
+OF_KNOWN: Final = frozenset({"keeps to its file", "put under a condition"})
+# Facts that matter to code in other files only.
+ELSEWHERE: Final = frozenset({"keeps to its file", "no longer exports"})
+_WORD: Final = re.compile(rb"\w+")
+_OPTION: Final = re.compile(rb"\.add_(?:argument|option)\(")
+_DESTINATION: Final = re.compile(rb"\bdest\s*=\s*[\"'](\w+)")
+_LONG: Final = re.compile(rb"[\"']--([\w-]+)[\"']")
+_SYMBOL: Final = re.compile(rb":(\w+[?!]?)")
+_RESTRICTING: Final = re.compile(rb"(?:private|protected|private_class_method|private_constant)\b")
+_COUNTING: Final = re.compile(
+    rb"(?:\A|_)(?:count|end|last|max|num|size|total)(?:_|\Z)|(?:Count|Last|Max|Num)\Z", re.IGNORECASE
+)
+_CONDITION: Final = re.compile(rb"#\[cfg\((.*)\)\]", re.DOTALL)
+_GUARD: Final = re.compile(rb"#\s*ifndef\s+(\w+)\s*\n\s*#\s*define\s+\1\b")
+_DECLARING: Final = frozenset(
+    {"declaration", "function_definition", "preproc_def", "preproc_function_def", "type_definition"}
+)
+
+
+def declared_facts(node: Node) -> Iterator[Fact]:
+    """Yield the facts that code may count on, as long as they hold."""
+    told = _HELD.get(node.type)
+    return told(node) if told is not None else iter(())
+
+
+def new_facts(node: Node) -> Iterator[Fact]:
+    """Yield the facts that change the meaning of a name by being there."""
+    told = _NEW.get(node.type)
+    return told(node) if told is not None else iter(())
+
+
+def _alias(node: Node) -> Iterator[Fact]:
+    """Yield what a type of C stands for; the members of a structure have names of their own."""
+    text = node.text or b""
+    declared = node.child_by_field_name("declarator")
+    if declared is not None and b"{" not in text:
+        yield _innermost(declared), "changed the meaning of the type", b" ".join(text.split())
+
+
+def _delegate(node: Node) -> Iterator[Fact]:
+    name = node.child_by_field_name("name")
+    if name is not None:
+        yield name.text or b"", "changed how to call", b" ".join((node.text or b"").split())
+
+
+def _enumerator(node: Node) -> Iterator[Fact]:
+    """Yield that an enumerator is known without its type."""
+    around = node.parent.parent if node.parent is not None else None
+    name = node.child_by_field_name("name")
+    is_alone = around is not None and not any(each.type in {"class", "struct"} for each in around.children)
+    if is_alone and name is not None:
+        yield name.text or b"", "put behind its type", b""
+
+
+def _counting(node: Node) -> Iterator[Fact]:
+    """Yield the number of an enumerator whose name says that it counts the others."""
+    enumerators = [each for each in node.named_children if each.type == "enumerator"]
+    for at, each in enumerate(enumerators):
+        name = each.child_by_field_name("name")
+        if name is not None and _COUNTING.search(name.text or b"") and each.child_by_field_name("value") is None:
+            yield name.text or b"", "changed the value of", b"%d" % at
+
+
+def _destructor(node: Node) -> Iterator[Fact]:
+    text = node.text or b""
+    if text.startswith(b"virtual") and b"~" in text:
+        of = _WORD.findall(text.partition(b"~")[2])[:1]
+        yield from ((name, "no longer can delete heirs through", b"") for name in of)
+
+
+def _called(node: Node) -> Iterator[Fact]:
+    """Yield the attribute that an option of a command line in Python becomes."""
+    text = node.text or b""
+    if _OPTION.search(text.partition(b"(")[0] + b"("):
+        given = _DESTINATION.search(text) or _LONG.search(text)
+        if given is not None:
+            yield b"." + given[1].replace(b"-", b"_"), "took away the option", b""
+
+
+def _exported(node: Node) -> Iterator[Fact]:
+    left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
+    if left is None or right is None or left.text != b"module.exports" or right.type != "object":
+        return
+    for each in right.named_children:
+        name = each.child_by_field_name("key") or each
+        yield name.text or b"", "no longer exports", b""
+
+
+def _conditional(node: Node) -> Iterator[Fact]:
+    """Yield that an item of Rust is compiled under a condition only."""
+    condition = _CONDITION.match(node.text or b"")
+    of = node.next_named_sibling
+    while of is not None and of.type == node.type:
+        of = of.next_named_sibling
+    name = of.child_by_field_name("name") if of is not None else None
+    if condition is not None and name is not None:
+        yield name.text or b"", "put under a condition", condition[1]
+
+
+def _preprocessed(node: Node) -> Iterator[Fact]:
+    """Yield what C compiles under a condition only, unless that is the guard of a header."""
+    text = node.text or b""
+    if not _GUARD.match(text):
+        condition = text.partition(b"\n")[0].strip()
+        declared = (each for each in node.named_children if each.type in _DECLARING)
+        for name in map(_named, declared):
+            if name:
+                yield name, "put under a condition", condition
+
+
+def _macro(node: Node) -> Iterator[Fact]:
+    name = node.child_by_field_name("name")
+    if name is not None and name.text:
+        yield name.text, "made a macro of the name", b""
+
+
+def _restricted(node: Node) -> Iterator[Fact]:
+    """Yield the methods of Ruby that a call makes private."""
+    text = node.text or b""
+    if _RESTRICTING.match(text) and b" def " not in text:
+        yield from ((b"." + name, "no longer offers", b"") for name in _SYMBOL.findall(text))
+
+
+def _element(node: Node) -> Iterator[Fact]:
+    """Yield that an annotation of Java wants a value."""
+    body = node.parent
+    of = body.parent.child_by_field_name("name") if body is not None and body.parent is not None else None
+    if of is not None and node.child_by_field_name("value") is None:
+        yield of.text or b"", "demands another value of", node.text or b""
+
+
+def _linked(node: Node) -> Iterator[Fact]:
+    """Yield that a variable or function of C is known in its file only."""
+    is_static = any(each.type == "storage_class_specifier" and each.text == b"static" for each in node.named_children)
+    is_outer = node.parent is not None and node.parent.type in {"translation_unit", "preproc_ifdef", "preproc_if"}
+    if is_static and is_outer and (name := _named(node)):
+        yield name, "keeps to its file", b""
+
+
+def _named(node: Node) -> bytes:
+    found = node.child_by_field_name("name") or node.child_by_field_name("declarator")
+    return _innermost(found) if found is not None else b""
+
+
+def _innermost(declarator: Node) -> bytes:
+    while True:
+        inner = declarator.child_by_field_name("declarator")
+        if inner is None and declarator.type in {"parenthesized_declarator", "reference_declarator"}:
+            inner = next(iter(declarator.named_children), None)
+        if inner is None:
+            return declarator.text or b""
+        declarator = inner
+
+
+_HELD: Final[Mapping[str, Callable[[Node], Iterator[Fact]]]] = {
+    "assignment_expression": _exported,
+    "call": _called,
+    "declaration": _destructor,
+    "delegate_declaration": _delegate,
+    "enumerator": _enumerator,
+    "function_definition": _destructor,
+    "type_definition": _alias,
+}
+_NEW: Final[Mapping[str, Callable[[Node], Iterator[Fact]]]] = {
+    "annotation_type_element_declaration": _element,
+    "attribute_item": _conditional,
+    "call": _restricted,
+    "declaration": _linked,
+    "enumerator_list": _counting,
+    "function_definition": _linked,
+    "preproc_def": _macro,
+    "preproc_function_def": _macro,
+    "preproc_if": _preprocessed,
+    "preproc_ifdef": _preprocessed,
+}
