@@ -13,6 +13,7 @@ from tree_sitter import Node
 
 from commonhold.merging.altered_declarations import OF_KNOWN, Fact, declared_facts, new_facts
 from commonhold.merging.changed_rows import WORD, Rows, changed_rows, rows_with
+from commonhold.merging.given_names import names_given_by
 from commonhold.merging.layout import Element
 from commonhold.merging.profile import Profile
 from commonhold.merging.prose import lines_of
@@ -75,6 +76,8 @@ def _facts_of(node: Node, profile: Profile) -> Iterator[Fact]:
 
 def _field(node: Node, _profile: Profile) -> Iterator[Fact]:
     """Yield how a field is declared: its type and the words before it, not its value."""
+    if embedded := names_given_by(node) if node.child_by_field_name("name") is None else []:
+        yield from _embedded(node, embedded)
     value = node.child_by_field_name("value") or node.child_by_field_name("default_value")
     text = (node.text or b"")[: value.start_byte - node.start_byte] if value is not None else node.text or b""
     declared = b" ".join(text.partition(b"=")[0].rstrip(b"; \n\t").split())
@@ -85,6 +88,16 @@ def _field(node: Node, _profile: Profile) -> Iterator[Fact]:
         words = WORD.findall(_innermost(name).text or b"")
         if name.type != "function_declarator" and words:
             yield b"." + words[0], "changed how to declare", declared
+
+
+def _embedded(node: Node, names: list[bytes]) -> Iterator[Fact]:
+    """Yield that a structure of Go has the methods of another, which it embeds."""
+    around: Node | None = node
+    while around is not None and around.type != "type_spec":
+        around = around.parent
+    of = around.child_by_field_name("name") if around is not None else None
+    if of is not None:
+        yield from ((of.text or b"", "took away the methods of a part of", name) for name in names)
 
 
 def _innermost(declarator: Node) -> Node:

@@ -19,6 +19,7 @@ from commonhold.merging.construction import made_anew, made_otherwise
 from commonhold.merging.demands import counted_on, demanded_anew
 from commonhold.merging.effects import Effects, effects_of
 from commonhold.merging.implied_calls import changed_specials, implied_anew
+from commonhold.merging.import_origins import is_tried, taken_from_elsewhere
 from commonhold.merging.interference import Delta, deltas_of, is_function, is_offer, known_as
 from commonhold.merging.layout import Element
 from commonhold.merging.nested_functions import changed_inside
@@ -380,6 +381,7 @@ def _counted_on(
     changing: _Side, using: _Side, told: Container[tuple[bytes, str]], *, are_exchanged: bool
 ) -> Iterator[Bearing]:
     """Yield places where one side newly writes a name of which something holds no more on the other side."""
+    yield from _imported_otherwise(changing, using, are_exchanged=are_exchanged)
     for changed in changing.files:
         for name, row, what in changed.altered:
             bare = name.lstrip(b".")
@@ -391,6 +393,22 @@ def _counted_on(
                 if place is None or is_known or not is_code(file.after, name, place):
                     continue
                 change = _Effect(name, changed.path, (row, row + 1), what)
+                use = _Effect(name, file.path, (place, place + 1), "use")
+                yield _between(change, use, are_exchanged=are_exchanged)
+
+
+def _imported_otherwise(changing: _Side, using: _Side, *, are_exchanged: bool) -> Iterator[Bearing]:
+    """Yield new uses of a name that the other side imports from elsewhere, and itself does not use in that way."""
+    files = {file.path: file for file in using.files}
+    for changed in (each for each in changing.files if each.path in files):
+        file = files[changed.path]
+        for name, row in taken_from_elsewhere(changed.before, changed.after):
+            place = file.written.get(name)
+            rows = changed_rows(file.before.source, file.after.source)[1]
+            if place is None or not is_code(file.after, name, place):
+                continue
+            if not is_tried(name, file.after, rows, changed.after.source):
+                change = _Effect(name, changed.path, (row, row + 1), "imported from elsewhere")
                 use = _Effect(name, file.path, (place, place + 1), "use")
                 yield _between(change, use, are_exchanged=are_exchanged)
 

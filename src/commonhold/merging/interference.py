@@ -148,9 +148,13 @@ def _moved(root: Node, moving: Mapping[str, str]) -> frozenset[bytes]:
     while stack:
         node = stack.pop()
         stack += node.named_children
-        place = moving.get(node.type)
+        called = node.child_by_field_name("function")
+        kind = node.type if called is None else f"{node.type} {(called.text or b'').decode(errors='replace')}"
+        place = moving.get(kind)
         if place is not None:
             parts = node.children_by_field_name(place) if place else node.named_children
+            listed = (inner for each in parts if each.type == "argument_list" for inner in each.named_children)
+            parts = [*parts, *listed]
             found |= {each.text or b"" for each in parts if each.type == "identifier"}
     return frozenset(found)
 

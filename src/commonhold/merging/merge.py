@@ -31,6 +31,7 @@ from commonhold.merging.profiles import profile_of
 from commonhold.merging.prose import AtOnePoint, apart, lines_of, merge_prose
 from commonhold.merging.result_checks import doubled_names, fault_in
 from commonhold.merging.sections import misplaced
+from commonhold.merging.spellings import spelled_otherwise
 from commonhold.merging.structure import Structure
 from commonhold.merging.unused_names import unused_names
 from commonhold.merging.verdict import NOWHERE, Candidate, Proven, Reason, Sides, Spot, Unproven
@@ -159,6 +160,7 @@ class _Merge:
         doubts += made_and_written(base, ours, theirs)
         doubts += broken_promises(base, ours, theirs)
         doubts += directed_otherwise(language.name, base, ours, theirs)
+        doubts += spelled_otherwise(language.name, base, ours, theirs)
         doubts += initialised_otherwise(base, ours, theirs)
         if text is None or doubts:
             return self._unproven(pieces, doubts)

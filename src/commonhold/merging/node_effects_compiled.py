@@ -207,6 +207,7 @@ CPP: Final = replace(
     pure=words("std::map std::max std::min std::move std::optional std::set std::string std::to_string std::vector"),
     leaving=C.leaving | words("std::abort std::exit std::terminate"),
     classes=frozenset({"declaration"}),
+    moving={"call_expression std::move": "arguments"},
 )
 
 CSHARP: Final = NodeEffects(

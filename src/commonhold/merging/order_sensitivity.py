@@ -69,6 +69,7 @@ _LEAVING: Final = frozenset(
         "throw_statement",
     }
 )
+_HOOK: Final = re.compile(rb"\.?use[A-Z]")  # React counts these calls, so each must be reached every time
 _LOOPS: Final = re.compile(r"\A(?:for|while|do|loop|enhanced_for|repeat|switch|until)")
 
 
@@ -234,7 +235,7 @@ def does_something(element: Element) -> bool:
     is_kept = any(
         child.type in profile.bindings and not profile.bindings[child.type].mutates for child in _near(element)
     )
-    return footprint.does_anything and not is_kept
+    return footprint.does_anything and (not is_kept or any(map(_HOOK.match, effects.calls)))
 
 
 def _near(element: Element) -> Iterator[Node]:

@@ -22,7 +22,8 @@ _LOOKING_UP: Final = re.compile(
     rb"(?:[\w.]+[.:>])?(?:__all__\s*\+?=|(?:getattr|hasattr|setattr|delattr|attrgetter|methodcaller|eval|exec|globals\(\)"
     rb"|locals\(\)|patch|object|send|public_send|__send__|respond_to\?|method|instance_method|define_method|const_get"
     rb"|call_user_func|call_user_func_array|is_callable|method_exists|usefixtures|getMethod|getDeclaredMethod|getField"
-    rb"|GetMethod|GetProperty|MethodByName|FieldByName|NSSelectorFromString|Reflect\.get)\s*[(\[ ])"
+    rb"|GetMethod|GetProperty|MethodByName|FieldByName|NSSelectorFromString|Reflect\.get)\s*[(\[ ]"
+    rb"|(?:Exclude|Extract|Omit|Pick)\s*<)"
 )
 _LONGEST_CALL: Final = 30
 _SET: Final = re.compile(rb"(?:\b(?:self|this)\.|@)(\w+)\s*(?::[^=\n]+)?=(?!=)")
