@@ -22,6 +22,7 @@ _LISTS: Final = ("requirements", "constraints")
 _GIVING: Final = re.compile(
     rb"[ \t]*([\w$@\"'][^=:<>~!#;,(){}]*?)[ \t]*(?:\[[^\]\n]*\])?[ \t]*(?:[=~!<>:]=|=>|=|:(?!//))"
 )
+_DEFINING: Final = re.compile(rb"[ \t]*(?:local[ \t]+)?(?:function|def|defp|sub|fn|func|fun|proc|class)[ \t]+([\w.:]+)")
 _SECTION: Final = re.compile(rb"[ \t]*\[[^\]\n]+\][ \t]*\r?$")
 _WORD: Final = re.compile(rb"\w{2}")
 
@@ -80,7 +81,7 @@ def _names(source: bytes) -> Iterator[Name]:
         indent = len(line) - len(line.lstrip(b" \t"))
         while around and around[-1][0] >= indent:
             around.pop()
-        match = _GIVING.match(line)
+        match = _DEFINING.match(line) or _GIVING.match(line)
         if match:
             yield section, *(each for _, each in around), b" ".join(match[1].split())
         around.append((indent, text))

@@ -40,7 +40,7 @@ _NEEDS: Final = (
 )
 _CHANGING: Final = ((rb"\bmutating\b|\bmut\s+self\b", True), (rb"\breadonly\b|\)\s*(?:noexcept\s*)?const\b", False))
 _OBJECT: Final = rb"(?:\b(?:self|this)(?:\.|->)\w+|(?<![\w.>$:])(?:%s)\b)"
-_PATH: Final = rb"(?:(?:\.|->)\w+|\[[^\]\n]*\])*"
+_PATH: Final = rb"(?:(?:\.|->)\w+|\[[^\]\n]{0,80}\])*"
 _ASSIGNED: Final = (
     rb"\s*(?:(?:[-+*/%|&^]|<<|>>)?=(?!=)|\+\+|--|\.(?:append|clear|extend|insert|pop|push|remove|sort)\w*\()"
 )

@@ -15,17 +15,34 @@ _FIELD: Final = re.compile(rb"[ \t]*[\"`]?(\w+)[\"`]?[ \t]*(?:\([^()]*\))?[ \t]*
 _BLOCK: Final = re.compile(rb"[ \t]*(\w[^{}()\n]*?)[ \t]*[{(][^})\n]*\r?\n?\Z")
 _NUMBERED: Final = re.compile(rb"(\w+)[ \t]*=[ \t]*(\d+)[ \t]*[;\[]")
 _TARGET: Final = re.compile(rb"([\w.%/$()-]+)[ \t]*:(?![:=])")
+_VARIABLE: Final = re.compile(rb"(?:export[ \t]+)?(\w+)[ \t]*[:?!]?=")
+_LAST: Final = re.compile(rb"(?i:(CMD|ENTRYPOINT|HEALTHCHECK))\b")  # only the last one in a stage counts
+_STAGE: Final = re.compile(rb"(?i:FROM)\b.*")
+_CREATED: Final = re.compile(
+    rb"(?i:[ \t]*CREATE[ \t]+(?:OR[ \t]+REPLACE[ \t]+)?((?:\w+[ \t]+){0,3}?\w+)[ \t]+)"
+    rb"(?i:IF[ \t]+NOT[ \t]+EXISTS[ \t]+)?[\"`]?([\w.]+)[\"`]?\s*(?:\(|(?i:AS|ON)\b|\Z)"
+)
+_LABEL: Final = re.compile(rb"^ {0,3}\[([^\]\n]+)\]:", re.MULTILINE)
 _COLUMN: Final = re.compile(rb"[ \t]+[\"`]?(\w+)[\"`]?[ \t]+[A-Za-z]\w*")
 _ID: Final = re.compile(rb"\bid[ \t]*=[ \t]*[\"']([^\"'{}<>]+)[\"']")
 _NAME: Final = re.compile(rb"\b(?:android:)?name=\"([^\"]+)\"")
 _FORMATS: Final = (
     (("cfg", "conf", "editorconfig", "env", "gitconfig", "gitmodules", "ini", "properties"), (_KEY,)),
     (("gql", "graphql", "hcl", "tf", "tfvars"), (_FIELD,)),
-    (("makefile", "mk"), (_TARGET,)),
+    (("containerfile", "dockerfile"), (_LAST,)),
+    (("makefile", "mk"), (_TARGET, _VARIABLE)),
     (("ddl", "sql"), (_COLUMN,)),
 )
 _PATTERNS: Final = {suffix: patterns for suffixes, patterns in _FORMATS for suffix in suffixes}
-_MARKUP: Final = {"htm": (_ID,), "html": (_ID,), "svg": (_ID,), "vue": (_ID,), "xhtml": (_ID,), "xml": (_ID, _NAME)}
+_MARKUP: Final = {
+    **dict.fromkeys(("markdown", "md", "mdx"), (_LABEL,)),
+    "htm": (_ID,),
+    "html": (_ID,),
+    "svg": (_ID,),
+    "vue": (_ID,),
+    "xhtml": (_ID,),
+    "xml": (_ID, _NAME),
+}
 
 Place = tuple[bytes, ...]
 
@@ -56,6 +73,10 @@ def _keys(source: bytes, kind: str) -> Iterator[Place]:
             section = (header[1],)
             yield section
             continue
+        if _PATTERNS.get(kind) == (_LAST,) and (stage := _STAGE.match(line)):
+            section = (stage[0],)
+        if kind in {"ddl", "sql"} and not blocks and (created := _CREATED.match(line)):
+            yield b" ".join(created[1].lower().split()), created[2].lower()
         around = (*section, *blocks)
         if kind == "proto":
             yield from ((*around, part) for match in _NUMBERED.finditer(line) for part in match.groups())

@@ -16,6 +16,7 @@ from commonhold.merging.conflict_markers import marked, spots_of
 from commonhold.merging.contracts import broken_contracts, may_break
 from commonhold.merging.cross_file_interference import FileChange, bearing
 from commonhold.merging.directives import directed_otherwise
+from commonhold.merging.format_keys import misplaced_in
 from commonhold.merging.generated_members import made_and_written
 from commonhold.merging.given_lines import given_by_both
 from commonhold.merging.given_names import given_twice
@@ -32,7 +33,9 @@ from commonhold.merging.prose import AtOnePoint, apart, lines_of, merge_prose
 from commonhold.merging.result_checks import doubled_names, fault_in
 from commonhold.merging.sections import misplaced
 from commonhold.merging.spellings import spelled_otherwise
+from commonhold.merging.standing_lines import acts_on_lines_below
 from commonhold.merging.structure import Structure
+from commonhold.merging.text_references import referred_to
 from commonhold.merging.unused_names import unused_names
 from commonhold.merging.verdict import NOWHERE, Candidate, Proven, Reason, Sides, Spot, Unproven
 
@@ -126,7 +129,8 @@ class _Merge:
             is_sound = moved is not None and not fault_in(moved, self.versions, self.path)
             return Proven(moved) if moved is not None and is_sound else self._unproven(pieces, [])
         fault = fault_in(text, self.versions, self.path) or misplaced(text, self.versions, self.path)
-        fault = fault or given_by_both(text, self.versions, self.path)
+        fault = fault or given_by_both(text, self.versions, self.path) or referred_to(text, self.versions, self.path)
+        fault = fault or self._fault_of_format(text)
         return self._unproven(pieces, [fault]) if fault else Proven(text)
 
     def _by_lines(self, doubt: Spot) -> Unproven:
@@ -191,7 +195,11 @@ class _Merge:
         if names:
             shown = names[0].decode(errors="replace")
             return Spot(Reason.SAME_NAME, f"put together it would give {shown!r} twice in one place")
-        return next(took_one_number(*self.versions), None)
+        return referred_to(text, self.versions, self.path) or self._fault_of_format(text)
+
+    def _fault_of_format(self, text: bytes) -> Spot | None:
+        fault = acts_on_lines_below(text, self.versions, self.path) or misplaced_in(text, self.versions, self.path)
+        return fault or next(took_one_number(*self.versions), None)
 
     def _unproven(self, pieces: Sequence[Piece], doubts: Sequence[Spot]) -> Unproven:
         spots = [*spots_of(clashes_in(pieces), self.versions), *doubts]

@@ -14,10 +14,12 @@ from commonhold.merging.prose import lines_of
 from commonhold.merging.verdict import Reason, Spot
 
 _CONSTANT: Final = re.compile(
-    rb"\s*(?:#\s*define\s+|(?:[a-z]\w*\s+)*)([A-Z]\w*)(?:\s*:\s*[\w<>.]+)?(?:\s*=\s*|\s+)"
-    rb"\(?\s*(?:1[uUlL]*\s*<<\s*(\d{1,3})|(0[xX][\da-fA-F]+|0[bB][01]+|[1-9]\d{0,17}|0)[uUlL]*)\s*\)?\s*[,;]?"
-    rb"\s*(?:(?:#|//|/\*).*)?\Z"
+    rb"(?:# ?define |(?:[a-z]\w* )*)([A-Z]\w*)(?: ?: ?[\w<>.]+)?(?: ?= ?| )"
+    rb"\(? ?(?:1[uUlL]* ?<< ?(\d{1,3})|(0[xX][\da-fA-F]+|0[bB][01]+|[1-9]\d{0,17}|0)[uUlL]*) ?\)? ?[,;]?"
+    rb" ?(?:(?:#|//|/\*).*)?\Z"
 )
+_LONGEST: Final = 200
+_MANY: Final = 40  # so many lines above one are read
 _FEW: Final = 2  # so many constants show how a series goes on
 
 
@@ -74,15 +76,19 @@ def _constants(base: bytes, side: bytes) -> Iterator[tuple[int, _Constant]]:
     lines, rows = lines_of(side), changed_rows(base, side)[1].rows
     new = frozenset(rows)
     for row in rows:
-        found = _CONSTANT.match(lines[row])
+        found = _read(lines[row])
         if found:
-            known = (_CONSTANT.match(lines[at]) for at in range(row - 1, -1, -1) if at not in new)
+            known = (_read(lines[at]) for at in range(row - 1, max(row - _MANY, 0) - 1, -1) if at not in new)
             above: list[tuple[bytes, int]] = []
             for each in known:
                 if each is None:
                     break
                 above.insert(0, (each[1], _value(each)))
             yield row, _Constant(found[1], _value(found), found[2] is not None, above)
+
+
+def _read(line: bytes) -> re.Match[bytes] | None:
+    return _CONSTANT.match(b" ".join(line.split())) if len(line) <= _LONGEST else None
 
 
 def _value(found: re.Match[bytes]) -> int:
