@@ -26,6 +26,7 @@ from commonhold.client.launcher import launching
 from commonhold.kernel.changeset import Changeset, Edit, Op
 from commonhold.kernel.events import Committed
 from commonhold.kernel.purposes import HELD_FOR_TURN
+from commonhold.kernel.texts import NOBODY
 from commonhold.workspace.daemon_files import http_address
 from commonhold.workspace.sandbox.probing import offered
 
@@ -481,6 +482,18 @@ def test_two_at_once_are_each_told_their_own(shell: Shell) -> None:
         end_one()
         end_other()
     assert shell.commits()[-2:] == [("ann", ["src/ann.txt"], ""), ("bob", ["lib/bob.txt"], "")]
+
+
+def test_of_two_that_could_have_written_a_file_the_last_to_end_is_not_credited(shell: Shell, tmp_path: Path) -> None:
+    for each in ("1", "2"):
+        (tmp_path / f"{each}.sh").write_text(f"echo {each} > src/either-{each}.txt\n")
+    one = running(shell, f"sh {tmp_path}/1.sh")
+    with one as end_one, running(shell, f"sh {tmp_path}/2.sh", "bob") as end_other:
+        until(lambda: (shell.root / "src/either-1.txt").exists() and (shell.root / "src/either-2.txt").exists())
+        end_one()
+        end_other()
+    credited = {by for by, paths, _ in shell.commits() for path in paths if path.startswith("src/either")}
+    assert credited <= {NOBODY}
 
 
 def test_what_another_commits_meanwhile_is_not_taken_for_the_commands(shell: Shell) -> None:

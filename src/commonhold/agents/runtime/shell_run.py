@@ -40,7 +40,8 @@ class Run:
     (wall time); `head` is the commit of HEAD at the last look, `told` the texts for its agent, `launcher` the process
     that waits for it. `nodes` are the masked files as they were at the beginning. A command that `is_doubtful` may not
     have run at all, or may have ended long ago. One that `is_restored` was begun under an earlier daemon; until it
-    `is_settled`, this one has not looked at its writes.
+    `is_settled`, this one has not looked at its writes. `conceded` are the contents of files that another command left
+    without a session at its end, since this one could have written them as well.
     """
 
     asked: Asked
@@ -60,6 +61,7 @@ class Run:
     is_settled: bool = True
     turn: threading.Lock = field(default_factory=threading.Lock)
     nodes: Mapping[str, Node | None] = field(default_factory=dict)
+    conceded: dict[str, str | None] = field(default_factory=dict)
 
     def is_alive(self) -> bool:
         """Whether its launcher still exists, as far as that can be known."""

@@ -37,7 +37,7 @@ def record_writes(
     after = run.surveyor.look(run.session.store_contents)
     found = run.surveyor.changes(run.before, after, run.session.store_contents)
     changes, sequence = _unexplained(found, run)
-    changes = tuple(each for each in changes if not is_after_end(run, each.path))
+    changes = tuple(each for each in changes if not (is_after_end(run, each.path) or _is_conceded(run, each)))
     readable = {change.path: change.before for change in changes if not change.is_unread}
     others = others_of(run)
     mine, theirs = parted(held, run.asked.holder)
@@ -46,6 +46,7 @@ def record_writes(
     intent = run.asked.intent
     if sorted_.nobody:
         run.session.record_external_changes(sorted_.nobody, intent=intent)
+        _concede(changes, sorted_.nobody, others)
     own = {path: readable[path] for path in sorted_.own}
     _hand_down(run, own, theirs, open_session)
     # Every command's end delivers others' messages and changes, whether the command wrote a file or not.
@@ -77,6 +78,17 @@ def _unexplained(changes: Sequence[Change], run: Run) -> tuple[tuple[Change, ...
                 told |= {file.path: file.before if is_noticed else file.after for file in recorded.event.files}
     left = (replace(each, before=told[each.path]) if each.path in told else each for each in changes)
     return tuple(each for each in left if each.is_unread or each.before != each.after), newest
+
+
+def _concede(changes: Sequence[Change], paths: Collection[str], others: Sequence[Run]) -> None:
+    """Have the others leave these contents without a session, too: the last to end is no likelier author."""
+    left = {each.path: each.after for each in changes if each.path in paths}
+    for other in others:
+        other.conceded.update(left)
+
+
+def _is_conceded(run: Run, change: Change) -> bool:
+    return change.path in run.conceded and run.conceded[change.path] == change.after
 
 
 def _hand_down(run: Run, written: Collection[str], theirs: Sequence[Holding], open_session: Open) -> None:
