@@ -186,8 +186,17 @@ class Worktrees:
             complete &= harvest_submodule(each, Path(note.path), ref, Path(index))
         # Others have their only git folder there: a command in the workspace has fetched them.
         complete &= not Path(note.git_dir, "modules").exists()
+        # Taken again, unchanged work keeps the commit that was reported: a new one would leave that without a ref.
+        kept = self._git.line("rev-parse", "--verify", "--quiet", ref)
+        if kept is not None and self._is_same(kept, snapshot):
+            return SessionResult(tip, kept), complete
         self._git.ask("update-ref", ref, snapshot)
         return SessionResult(tip, snapshot), complete
+
+    def _is_same(self, kept: str, snapshot: str) -> bool:
+        """Whether two snapshots have the same tree and the same parent."""
+        one, other = (self._git.line("show", "--no-patch", "--format=%T %P", each) for each in (kept, snapshot))
+        return one is not None and one == other
 
     def _import(self, note: WorkspaceNote, tip: str) -> None:
         """Bring the commits from a sandbox into the repository; those of other branches get refs of ours."""

@@ -1,6 +1,7 @@
 """Workspaces of both kinds: what is in them, and that no work is lost when they are removed."""
 
 import subprocess
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -60,6 +61,18 @@ def test_all_work_is_kept_and_neither_branch_nor_index_changes(project: Project)
     assert project.ref("refs/commonhold/sessions/s1/1") == result.snapshot
     names = git(project.root, "ls-tree", "--name-only", result.snapshot).split()
     assert names == [".gitignore", "b.py", "new.py", "staged.py"]
+
+
+def test_work_that_is_kept_twice_keeps_the_commit_that_was_reported(project: Project) -> None:
+    note = project.worktrees.make(project.session(), 1)
+    Path(note.path, "new.py").write_text("uncommitted = 1\n")
+    first, _ = project.worktrees.harvest(note)
+    time.sleep(1.1)  # commits of different seconds differ
+    assert project.worktrees.harvest(note)[0] == first
+    assert project.ref("refs/commonhold/sessions/s1/1") == first.snapshot
+    Path(note.path, "new.py").write_text("uncommitted = 2\n")
+    later, _ = project.worktrees.harvest(note)
+    assert project.ref("refs/commonhold/sessions/s1/1") == later.snapshot != first.snapshot
 
 
 def test_a_workspace_without_changes_has_its_tip_as_snapshot(project: Project) -> None:
