@@ -390,6 +390,15 @@ def test_an_overlay_is_unmounted_and_its_work_kept_when_its_supervisor_is_killed
         git(office.root, "cat-file", "-e", f"agent/{session}:new/a.py")
 
 
+def test_an_empty_log_says_why(office: Office, call_here: Call) -> None:
+    session = office.start("{go}", setup="exit 3")
+    office.until(session, SessionState.FAILED)
+    logged = call_here("session", "logs", session)
+    why = f"notice: attempt 1 of {session} has printed nothing: the set-up ended with exit status 3\n"
+    assert (logged.status, logged.out, logged.err) == (0, b"", why)
+    assert call_here("session", "logs", session, "--json").err == ""
+
+
 def test_commands_say_what_is_wrong(call_here: Call) -> None:
     def begun() -> list[str]:
         return [each["id"] for each in call_here("session", "list", "--all", "--json").json["sessions"]]
@@ -404,6 +413,7 @@ def test_commands_say_what_is_wrong(call_here: Call) -> None:
         ("start", "x", "--with", "a {prompt_file}", "--memory", "1m"): (3, "too low"),
         ("show", "s999"): (3, "there is no session"),
         ("cancel", "s999"): (2, "--note"),
+        ("retry", "s999", "--edit", " "): (2, "the new text of the task is empty"),
     }
     for words, (status, text) in calls.items():
         done = call_here("session", *words)

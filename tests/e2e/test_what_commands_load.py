@@ -165,6 +165,17 @@ def test_every_command_is_light_or_works() -> None:
     assert not LIGHT.keys() & WORKING
 
 
+@pytest.mark.parametrize("name", ["queue", "run", "session", "task"])
+def test_a_list_loads_nothing_of_what_carries_out_or_merges(
+    name: str, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COMMONHOLD_DAEMON", "on")
+    with serving(root):
+        modules = loaded_by(name, "list", root=root)
+    workers = ("commonhold.coordinator", "commonhold.index", "commonhold.session_host")
+    assert parts_in(modules, (*ENGINE, *workers)) == set()
+
+
 def test_what_the_daemon_answers_loads_no_engine(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COMMONHOLD_DAEMON", "on")
     with serving(root) as daemon:

@@ -2,7 +2,8 @@
 
 import os
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, MutableMapping, Sequence
+from importlib import import_module
 from typing import Any, Final
 
 import click
@@ -74,6 +75,41 @@ class _WithExamples(click.Command):
         with formatter.section("Examples" if len(self.examples) > 1 else "Example"):
             for line in self.examples:
                 formatter.write(f"{'':{formatter.current_indent}}{line}\n")
+
+
+class Parts(MutableMapping[str, click.Command]):
+    """The commands of a group by name, of which `later` are loaded when they are first asked for.
+
+    It maps their names to `module:attribute` in `commonhold.cli`: a look at a list must not load all that merges.
+    """
+
+    def __init__(self, later: Mapping[str, str]) -> None:
+        """Begin with the commands that are loaded later."""
+        self._later = later
+        self._loaded: dict[str, click.Command] = {}
+
+    def __getitem__(self, name: str) -> click.Command:
+        """Return a command, and load it if that was not done yet."""
+        if name not in self._loaded:
+            module, _, attribute = self._later[name].partition(":")
+            self._loaded[name] = getattr(import_module(f"commonhold.cli.{module}"), attribute)
+        return self._loaded[name]
+
+    def __setitem__(self, name: str, command: click.Command) -> None:
+        """Add a command that is loaded."""
+        self._loaded[name] = command
+
+    def __delitem__(self, name: str) -> None:
+        """Remove a command that is loaded."""
+        del self._loaded[name]
+
+    def __iter__(self) -> Iterator[str]:
+        """Iterate over the names, and load nothing."""
+        return iter({**self._later, **self._loaded})
+
+    def __len__(self) -> int:
+        """Return how many there are."""
+        return len({**self._later, **self._loaded})
 
 
 class Command(_WithExamples):

@@ -6,13 +6,11 @@ import click
 
 from commonhold.api.wire import entry_shapes
 from commonhold.cli import queue_words
-from commonhold.cli.command import Command, Group
+from commonhold.cli.command import Command, Group, Parts
 from commonhold.cli.common_options import Given, common, note_option, request_option
 from commonhold.cli.exit_status import DONE, REFUSED
 from commonhold.cli.opening import opened
 from commonhold.cli.output import answer
-from commonhold.cli.queue_predictions import check
-from commonhold.cli.queue_running import run
 
 
 class _Wish(TypedDict):
@@ -29,6 +27,7 @@ _onto = click.option("--onto", metavar="BRANCH", default="", help="Only what lan
 @click.group(
     "queue",
     cls=Group,
+    commands=Parts({"run": "queue_running:run", "check": "queue_predictions:check"}),
     examples=(
         "commonhold queue add feature",
         "commonhold queue run --check 'pytest -q'",
@@ -140,7 +139,3 @@ def _watch(given: Given, *, onto: str) -> int:
     with opened(given) as place:
         watched(given, lambda: place.hold.entries(onto=onto), entry_shapes.answer, queue_words.listed)
     return DONE
-
-
-for _part in (run, check):
-    command.add_command(_part)

@@ -7,15 +7,12 @@ import click
 
 from commonhold.api.wire import session_shapes
 from commonhold.cli import session_words
-from commonhold.cli.command import Command, Group
+from commonhold.cli.command import Command, Group, Parts
 from commonhold.cli.common_options import Given, common, note_option, request_option
 from commonhold.cli.exit_status import DONE, REFUSED
 from commonhold.cli.opening import opened
 from commonhold.cli.output import answer
-from commonhold.cli.session_logs import logs
-from commonhold.cli.session_pull_request import pull_request
-from commonhold.cli.session_review import approve, diff, review
-from commonhold.cli.session_starting import start, task_text
+from commonhold.kernel.errors import Code, UsageError
 from commonhold.kernel.managed_session import SessionState
 from commonhold.sessions.answers import ManagedSessionAnswer
 from commonhold.sessions.commands import SessionAction
@@ -23,11 +20,20 @@ from commonhold.sessions.commands import SessionAction
 C = TypeVar("C", bound=Callable[..., Any])
 _note: Final = note_option("The reason, for the log.")
 _FAILED_SECONDS: Final = 86_400.0
+_LATER: Final = Parts(
+    {
+        "start": "session_starting:start",
+        "logs": "session_logs:logs",
+        **{name: f"session_review:{name}" for name in ("review", "diff", "approve")},
+        "pull-request": "session_pull_request:pull_request",
+    }
+)
 
 
 @click.group(
     "session",
     cls=Group,
+    commands=_LATER,
     examples=(
         "commonhold session start \"fix the rounding of prices\" --with claude --check 'pytest -q'",
         "commonhold session list",
@@ -159,14 +165,16 @@ def _discard(given: Given, *, session: str, note: str, request_id: str | None) -
     examples=("commonhold session retry s12", 'commonhold session retry s12 --edit "fix only the rounding"'),
 )
 @click.argument("session")
-@click.option("--edit", metavar="TEXT", default="", help="The new text of the task (-: standard input).")
+@click.option("--edit", metavar="TEXT", help="The new text of the task (-: standard input).")
 @request_option
 @common
 @click.pass_obj
-def _retry(given: Given, *, session: str, edit: str, request_id: str | None) -> int:
+def _retry(given: Given, *, session: str, edit: str | None, request_id: str | None) -> int:
     """Queue SESSION once more, from its base and in a fresh workspace; earlier attempts keep their logs and refs."""
-    return _changed(given, session, SessionAction.RETRY, request_id, task=task_text(edit) if edit else "")
+    # Loaded here: the other commands need nothing of it.
+    from commonhold.cli.session_starting import task_text  # noqa: PLC0415
 
-
-for _each in (start, logs, review, diff, approve, pull_request):
-    command.add_command(_each)
+    text = "" if edit is None else task_text(edit)
+    if edit is not None and not text.strip():
+        raise UsageError(Code.USAGE, "the new text of the task is empty", hint="say it in --edit, or leave --edit out")
+    return _changed(given, session, SessionAction.RETRY, request_id, task=text)

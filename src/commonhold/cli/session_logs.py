@@ -12,10 +12,10 @@ from commonhold.cli.command import Command
 from commonhold.cli.common_options import Given, common
 from commonhold.cli.exit_status import DONE
 from commonhold.cli.opening import Place, opened
-from commonhold.cli.output import flush, send, send_json
+from commonhold.cli.output import complain, flush, send, send_json, shown
 from commonhold.config import load_settings
 from commonhold.kernel.errors import Code, InputError, UsageError
-from commonhold.kernel.managed_session import SessionState
+from commonhold.kernel.managed_session import EndCause, SessionState
 from commonhold.session_host.session_files import SessionFiles
 from commonhold.sessions.answers import ManagedSessionView
 from commonhold.workspace.repository import find_repository
@@ -52,6 +52,7 @@ def logs(given: Given, *, session: str, follow: bool, cursor: str | None) -> int
     With --json each piece is an object with its `cursor` (`attempt:offset`), its `text`, and `next`, the cursor to go
     on from: a reader that was interrupted passes it to --from.
     """
+    has_printed = False
     with opened(given) as place:
         (view,) = place.hold.managed_sessions(session).sessions
         attempt, offset = _cursor(cursor, view)
@@ -62,7 +63,22 @@ def logs(given: Given, *, session: str, follow: bool, cursor: str | None) -> int
             else:
                 send(piece)
             flush()
+            has_printed = True
+        if not (has_printed or offset or given.as_json):
+            (view,) = place.hold.managed_sessions(session).sessions
+            complain(f"notice: {_why_empty(view, attempt)}")
     return DONE
+
+
+def _why_empty(view: ManagedSessionView, attempt: int) -> str:
+    """Say why the log of an attempt is empty."""
+    record = view.record
+    found = next((each for each in record.attempts if each.number == attempt), None)
+    if found is None:
+        return f"{shown(record.id)} has printed nothing: it has not begun yet"
+    note = f": {shown(found.note)}" if found.note else ""
+    begun = "could not begin" if found.cause is EndCause.NOT_STARTED else "has printed nothing"
+    return f"attempt {attempt} of {shown(record.id)} {begun}{note}"
 
 
 def _cursor(text: str | None, view: ManagedSessionView) -> tuple[int, int]:

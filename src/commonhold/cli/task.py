@@ -7,12 +7,11 @@ import click
 
 from commonhold.api.wire import task_shapes
 from commonhold.cli import task_words
-from commonhold.cli.command import Command, Group
+from commonhold.cli.command import Command, Group, Parts
 from commonhold.cli.common_options import Given, common, request_option, ttl_option
 from commonhold.cli.exit_status import DONE, REFUSED
 from commonhold.cli.opening import opened
 from commonhold.cli.output import announced, answer
-from commonhold.cli.task_adding import add, import_, propose
 from commonhold.cli.task_changes import accept, cancel, decline, done, fail, refuse, reopen
 from commonhold.kernel.errors import Code, UsageError
 from commonhold.tasks.commands import Collisions
@@ -23,6 +22,7 @@ _POLL_SECONDS: Final = 1.0
 @click.group(
     "task",
     cls=Group,
+    commands=Parts({"add": "task_adding:add", "propose": "task_adding:propose", "import": "task_adding:import_"}),
     examples=("commonhold task import plan.yaml", "commonhold task claim", "commonhold task list"),
 )
 @common
@@ -123,5 +123,5 @@ def _claim(
     return REFUSED if found.code else DONE
 
 
-for _part in (add, propose, import_, accept, decline, done, fail, refuse, cancel, reopen):
+for _part in (accept, decline, done, fail, refuse, cancel, reopen):
     command.add_command(_part)
