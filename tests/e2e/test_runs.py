@@ -285,6 +285,9 @@ def test_a_planner_makes_the_items_of_a_goal(root: Path, run: Call) -> None:
             "--editors takes a whole number from 1 up to 200, not 0",
         ),
         (("run", "-", "--editor", "true", "--as", "a b"), 2, "cannot name the editors"),
+        (("run", "-", "--editor", " "), 2, "the command of --editor is empty"),
+        (("run", "-", "--editor", "true", "--validator", ""), 2, "the command of --validator is empty"),
+        (("run", "-", "--editor", "true", "--check", ""), 2, "the command of --check is empty"),
     ],
 )
 def test_bad_input_begins_nothing(root: Path, run: Call, words: tuple[str, ...], status: int, said: str) -> None:

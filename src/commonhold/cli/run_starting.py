@@ -114,7 +114,7 @@ def start(given: Given, *, plan: str | None, **options: Unpack[_Options]) -> int
 
 
 def _check(plan: str | None, options: _Options) -> None:
-    """Refuse options that do not say what to do."""
+    """Refuse options that do not say what to do: an empty command would use up the attempts of every task."""
     given = [bool(options["resume"]), plan is not None, bool(options["goal"] and options["planner"])]
     if not any(given) or (options["resume"] and plan is not None):
         raise UsageError(
@@ -128,6 +128,13 @@ def _check(plan: str | None, options: _Options) -> None:
             "no editor was named, and none can be guessed",
             hint="give --editor claude, another agent, or a command: `commonhold help runs` shows its input and output",
         )
+    for role in ("editor", "planner", "recovery", "validator"):
+        if (line := options[role]) is not None and not line.strip():
+            raise UsageError(
+                Code.USAGE, f"the command of --{role} is empty", hint=f"name a command, or leave --{role} out"
+            )
+    if any(not each.strip() for each in options["checks"]):
+        raise UsageError(Code.USAGE, "the command of --check is empty", hint="name a command, or leave --check out")
 
 
 def _begun(place: Place, plan: str | None, options: _Options) -> RunAnswer:
