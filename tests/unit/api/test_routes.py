@@ -126,6 +126,20 @@ def test_a_request_that_does_not_fit_is_an_error(name: str, query: str, body: by
     assert fault.value.code in (Code.USAGE, Code.CHANGESET_INVALID)
 
 
+@pytest.mark.parametrize(
+    ("name", "query", "words"),
+    [
+        ("leases", "limit=-1", "limit is not a whole number from 0 on: '-1'"),
+        ("leases", "limit=0", "limit is a whole number from 1 to"),
+        ("log", "cursor=x", "cursor is not a whole number from 0 on: 'x'"),
+    ],
+)
+def test_the_error_names_the_parameter_that_was_given(name: str, query: str, words: str) -> None:
+    with pytest.raises(CommonholdError) as fault:
+        http_calls.read(ROUTES[name], {}, query, b"")
+    assert words in fault.value.message
+
+
 def test_an_unknown_field_of_a_changeset_is_an_error() -> None:
     with pytest.raises(CommonholdError) as fault:
         http_calls.read(ROUTES["commit"], {}, "", b'{"changeset": {"intent": "x", "edits": [], "edit": []}}')

@@ -154,10 +154,11 @@ def _page(given: dict[str, Any], known: calls.Method) -> Page:
         return Page()
     limit, cursor = given.pop(LIMIT, None), given.pop(CURSOR, None)
     count = None if limit is None else _number(LIMIT, limit)
-    _check(count is None or 0 < count <= MOST_ITEMS, f"limit is a number from 1 to {MOST_ITEMS}")
+    _check(count is None or 0 < count <= MOST_ITEMS, f"{LIMIT} is a whole number from 1 to {MOST_ITEMS}")
     if order == "sequence":
         if cursor is not None:
             _check("after" not in given, "cursor and after are the same: give one")
+            _number(CURSOR, cursor)
             given["after"] = cursor
         given |= {} if limit is None else {LIMIT: limit}
         return Page(count, given.get("after"))
@@ -166,7 +167,10 @@ def _page(given: dict[str, Any], known: calls.Method) -> Page:
 
 
 def _number(name: str, text: str) -> int:
-    _check(text.isascii() and text.isdigit() and len(text) <= _LONGEST_NUMBER, f"{name} is not a number: {text!a}")
+    _check(
+        text.isascii() and text.isdigit() and len(text) <= _LONGEST_NUMBER,
+        f"{name} is not a whole number from 0 on: {text!a}",
+    )
     return int(text)
 
 
