@@ -28,6 +28,10 @@ SHELL: Final = "/bin/sh"
 Ask = Callable[[], Stopped | None]
 """Says whether the turn must stop now; called many times a second."""
 
+_SIGNALLED: Final = 128
+"""The exit status that a shell gives for a program that a signal has ended, less the number of the signal."""
+_SHELL_STATUS: Final = {126: "a program that cannot be executed", 127: "a program that is not there"}
+
 
 @dataclass(frozen=True, slots=True)
 class Turn:
@@ -124,7 +128,16 @@ def _ended(status: int | None, stopped: Stopped | None, what: str) -> SessionRep
         return SessionReport(
             SessionMove.FAIL, f"{what} was ended by {name}, which Commonhold did not send", EndCause.KILLED, status
         )
-    return SessionReport(SessionMove.FAIL, f"{what} ended with exit status {status}", EndCause.EXITED, status)
+    why = f"{what} ended with exit status {status}{_meaning(status or 0)}"
+    return SessionReport(SessionMove.FAIL, why, EndCause.EXITED, status)
+
+
+def _meaning(status: int) -> str:
+    """Say what a shell reports by an exit status; empty if that is for the program to say."""
+    meant = _SHELL_STATUS.get(status, "")
+    if status - _SIGNALLED in set(signal.Signals):
+        meant = f"the end of a program by {signal.Signals(status - _SIGNALLED).name}"
+    return f", by which a shell reports {meant}" if meant else ""
 
 
 def environment_of(

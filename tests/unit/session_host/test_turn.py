@@ -99,6 +99,8 @@ def test_a_later_turn_needs_no_set_up(run: Callable[..., SessionReport]) -> None
     ("line", "rest", "cause", "status", "words"),
     [
         ("exit 3", {}, EndCause.EXITED, 3, "the agent ended with exit status 3"),
+        ("no-such-program", {}, EndCause.EXITED, 127, "127, by which a shell reports a program that is not there"),
+        ("sh -c 'kill -SEGV $$'; exit $?", {}, EndCause.EXITED, 139, "139, by which a shell reports the end"),
         ("true", {"setup": "exit 7"}, EndCause.SETUP_FAILED, 7, "exit status 7"),
         ("true", {"checks": ("true", "exit 5")}, EndCause.CHECK_FAILED, 5, "check `exit 5`"),
         ("kill -9 $$", {}, EndCause.KILLED, -signal.SIGKILL, "SIGKILL, which Commonhold did not send"),
