@@ -124,10 +124,15 @@ def _git_trusts(root: str) -> bool:
 
 
 def _bare(place: str) -> InputError:
+    hint = "run this in a working tree: `git worktree add ../work` makes one"
+    if os.path.basename(place) == ".git":
+        hint = f"run this in the working tree: cd {os.path.dirname(place)}"
+    elif not (os.path.isfile(os.path.join(place, "packed-refs")) or os.listdir(os.path.join(place, "refs", "heads"))):
+        hint = "it has no commit yet: clone it (git clone . ../work), make the first commit there, and run this there"
     return InputError(
         Code.REPOSITORY_BARE,
         f"{place} is a bare repository (or the inside of a .git folder): it has no files to edit",
-        hint="run this in a working tree: `git worktree add ../work` makes one",
+        hint=hint,
         fields={"path": place},
     )
 

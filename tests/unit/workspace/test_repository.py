@@ -80,6 +80,20 @@ def test_a_bare_repository_has_nothing_to_edit(git: Git, tmp_path: Path) -> None
     assert code_of(tmp_path / "bare.git/refs") is Code.REPOSITORY_BARE
 
 
+def test_the_hint_about_a_bare_repository_can_be_followed(git: Git, work: Path, tmp_path: Path) -> None:
+    def hint(place: Path) -> str:
+        with pytest.raises(InputError) as fault:
+            find_repository(str(place))
+        return fault.value.hint
+
+    git("init", "-q", "--bare", "new.git")
+    assert "git clone . ../work" in hint(tmp_path / "new.git")
+    git("clone", "-q", "--bare", str(work), "full.git")
+    tmp_path.joinpath("full.git/packed-refs").write_text(f"{'1' * 40} refs/heads/main\n")
+    assert "git worktree add ../work" in hint(tmp_path / "full.git")
+    assert hint(work / ".git/refs") == f"run this in the working tree: cd {work}"
+
+
 def test_the_inside_of_git_has_nothing_to_edit(work: Path) -> None:
     assert code_of(work / ".git/refs") is Code.REPOSITORY_BARE
 
