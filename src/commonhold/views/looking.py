@@ -13,6 +13,9 @@ from commonhold.workspace.place import WorktreeState
 _EXAMINED = 500
 """How many of the newest events an overview examines for conflicts and refusals."""
 
+_ENTRIES = 50
+"""How many of the newest entries of the merge queue it examines for returned ones."""
+
 
 class Views:
     """The views of one working tree, and of the leases that machines share with it."""
@@ -27,7 +30,8 @@ class Views:
         tables, _ = task_storage(self._place)
         with tables.read() as reader:
             entries, sessions = reader.entries_in_question(()), reader.managed_sessions_in_question(())
-            work = Work(reader.tasks(), reader.runs(), entries, reader.landings(), sessions)
+            newest = reader.entries(limit=_ENTRIES)
+            work = Work(reader.tasks(), reader.runs(), entries, reader.landings(), sessions, newest)
         return overview(self._queries.status(), work, self._newest(_EXAMINED), self._place.clock.now())
 
     def timeline(self, limit: int) -> Timeline:

@@ -11,7 +11,7 @@ from commonhold.history.ledger import Ledger
 from commonhold.history.reasons import code_of
 from commonhold.history.wording import named, sentence
 from commonhold.kernel.clock import Now
-from commonhold.kernel.entry import EntryRecord, Landings
+from commonhold.kernel.entry import EntryRecord, EntryState, Landings
 from commonhold.kernel.events import (
     KIND_OF,
     CommitRefused,
@@ -40,6 +40,8 @@ SILENT_SECONDS: Final = 300.0
 """An agent that shows no sign of life for so long, and has not finished its turn, counts as silent."""
 RECENT_SECONDS: Final = 900.0
 """Commits so recent count when sessions that change the same file are looked for."""
+RETURNED_SECONDS: Final = 86_400.0
+"""For so long an entry that the merge queue has returned waits for a person: nothing else ends its wait."""
 MOST_INCIDENTS: Final = 50
 MOST_ENTRIES: Final = 20
 Subject = Literal[
@@ -50,6 +52,7 @@ Subject = Literal[
     "task_failed",
     "task_stranded",
     "run_failed",
+    "entry_returned",
     "commit_refused",
 ]
 
@@ -177,13 +180,17 @@ class Overview:
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """The tasks and runs of a store, its landings, and the entries and managed sessions that have not ended."""
+    """The tasks and runs of a store, its landings, and the entries and managed sessions that have not ended.
+
+    `newest_entries` are the newest entries in whatever state, in the order in which they were added.
+    """
 
     tasks: Sequence[TaskRecord] = ()
     runs: Sequence[RunRecord] = ()
     entries: Sequence[EntryRecord] = ()
     landings: Sequence[Landings] = ()
     sessions: Sequence[ManagedSessionRecord] = ()
+    newest_entries: Sequence[EntryRecord] = ()
 
 
 def overview(status: Status, work: Work, events: Sequence[Recorded], now: Now) -> Overview:
@@ -201,13 +208,14 @@ def overview(status: Status, work: Work, events: Sequence[Recorded], now: Now) -
     )
     agents = tuple(_agents(status, tasks, queue, now))
     busy = {each.holder for each in agents if each.state is not AgentState.FINISHED}
+    ended = (*_ended(tasks, work.runs), *_returned(work, now))
     return Overview(
         status.root,
         now.wall,
         events[-1].sequence if events else 0,
         agents,
         queue,
-        (*_works(status, busy), *_to_review(work.sessions), *_ended(tasks, work.runs), *_given_up(events, busy)),
+        (*_works(status, busy), *_to_review(work.sessions), *ended, *_given_up(events, busy)),
         tuple(islice(_incidents(events), MOST_INCIDENTS)),
         tuple(_meetings(status, events, now)),
         counts if tasks else None,
@@ -306,6 +314,17 @@ def _ended(tasks: Sequence[TaskRecord], runs: Sequence[RunRecord]) -> Iterator[N
         if run.state is RunState.FAILED:
             why = f"the run {run.id} failed: {run.note or 'some of its items cannot go on'}"
             yield Need("run_failed", run.id, run.started_by, run.run.goal or run.id, why, run.since)
+
+
+def _returned(work: Work, now: Now) -> Iterator[Need]:
+    """Yield the entries that the merge queue has returned lately; one with a task goes back to others with that."""
+    newest = {(each.entry.onto, each.entry.branch): each for each in work.newest_entries}
+    for record in newest.values():
+        is_refused = record.state is EntryState.RETURNED and record.packet is not None
+        if is_refused and not record.entry.task and now.wall - record.since < RETURNED_SECONDS:
+            why = f"{record.note}; see its repair packet: commonhold queue show {record.id}"
+            title = record.entry.title or record.entry.branch
+            yield Need("entry_returned", record.id, record.added_by, title, why, record.since)
 
 
 def _given_up(events: Sequence[Recorded], busy: set[str]) -> Iterator[Need]:

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from tests.unit.history.shop import Shop
 
+from commonhold.kernel.entry import Entry, EntryRecord, EntryState, Fault, RepairPacket
 from commonhold.kernel.managed_session import ManagedSession, ManagedSessionRecord, SessionAttempt, SessionState
 from commonhold.kernel.run import RunMove
 from commonhold.kernel.task import Task
@@ -141,6 +142,25 @@ def test_sessions_that_wait_for_review_need_a_person(shop: Shop) -> None:
     moved = replace(waiting, session=elsewhere, attempts=(SessionAttempt(1, 5.0, place="build7:/state"),))
     (need,) = overview(shop.session("person").status(), Work(sessions=(moved,)), (), shop.clock.now()).needs
     assert need.why == "the agent ended on build7; look at its work: commonhold session review s1"
+
+
+def test_entries_that_the_queue_returned_need_a_person_for_a_day(shop: Shop) -> None:
+    now = shop.clock.now()
+    packet = RepairPacket(Fault.MERGE_CONFLICT, "it cannot be merged", "1" * 40)
+    entry = Entry("e7", "feature", "0" * 40, "refs/heads/main", "Round prices")
+    why = "it cannot be merged"
+    returned = EntryRecord(entry, 7, 9, "ann", 5.0, now.wall - 60, EntryState.RETURNED, why, packet=packet)
+    others = (
+        replace(returned, entry=replace(entry, id="e1", branch="removed"), packet=None),
+        replace(returned, entry=replace(entry, id="e2", branch="of a task", task="price")),
+        replace(returned, entry=replace(entry, id="e3", branch="old"), since=now.wall - 90_000),
+        replace(returned, entry=replace(entry, id="e4", branch="again")),
+        replace(returned, entry=replace(entry, id="e5", branch="again"), state=EntryState.QUEUED, packet=None),
+    )
+    found = overview(shop.session("person").status(), Work(newest_entries=(*others, returned)), (), now)
+    (need,) = found.needs
+    assert (need.subject, need.id, need.holder, need.title) == ("entry_returned", "e7", "ann", "Round prices")
+    assert need.why == "it cannot be merged; see its repair packet: commonhold queue show e7"
 
 
 def test_sessions_meet_where_they_hold_or_have_changed_one_file(shop: Shop) -> None:

@@ -3,9 +3,10 @@
 import { age, chip, counted, empty, h, key, keys, who } from "./dom.js";
 import { actions } from "./actions.js";
 import { diff } from "./diff.js";
+import { again, entryOf } from "./landing.js";
 import { get, send, text } from "./server.js";
 
-const NAMES = { partial_work: "unfinished work", debt: "broken caller", session_review: "to review", task_proposed: "proposed task", task_failed: "failed task", task_stranded: "done, not landed", run_failed: "failed run", commit_refused: "refused edit" };
+const NAMES = { partial_work: "unfinished work", debt: "broken caller", session_review: "to review", task_proposed: "proposed task", task_failed: "failed task", task_stranded: "done, not landed", run_failed: "failed run", entry_returned: "returned by the queue", commit_refused: "refused edit" };
 
 export async function load(argument, overview) {
   const works = overview.needs.some((each) => each.subject === "partial_work") ? (await get("works")).items : [];
@@ -67,6 +68,7 @@ function ways(need, work) {
     case "task_proposed": return [["Accept it", ["agent"], change("accept"), "main"], ["Decline it", ["agent"], change("decline"), "danger", true]];
     case "task_failed": return [["Reopen it", ["agent"], change("reopen"), "main", true], ["Cancel it", ["agent"], change("cancel"), "danger", true]];
     case "task_stranded": return [["Return it to its author", ["agent"], change("refuse"), "main", true], ["Cancel it", ["agent"], change("cancel"), "danger", true]];
+    case "entry_returned": return [["Try it again", ["agent"], async () => again(await entryOf(need.id)), "main", null]];
     case "run_failed": return [["Cancel it", ["agent"], (note) => send("calls/end_run", { run: need.id, move: "cancel", note }), "danger", true]];
     default: return [
       ["Return: ask its author to try again", ["agent"], (note) => send("messages", { holders: [need.holder], text: `A person asks you to try again: ${need.title}. ${note}`.trim() }), "main"],

@@ -21,7 +21,7 @@ const label = (record) => (record.state === "testing" ? (record.is_approved ? ["
 function queue(each) {
   const figure = (count, words) => h("div", {}, h("b", {}, String(count)), words);
   return [h("h2", {}, branch(each.onto), h("small", {}, each.runner ? ["run by ", who(each.runner)] : "")),
-    each.runner ? null : h("p.notice", {}, "No process lands these entries. Begin one: ", code("commonhold queue run")),
+    each.runner || !(each.queued + each.testing) ? null : h("p.notice", {}, "No process lands these entries. Begin one: ", code("commonhold queue run")),
     h("div.figures", {}, figure(each.queued, "queued"), figure(each.testing, "in test"), figure(each.landed, "landed"),
       each.waiting_since ? h("div", {}, h("b", {}, age(each.waiting_since)), "the oldest waits") : null,
       each.last_landed_at ? h("div", {}, h("b", {}, age(each.last_landed_at)), "since the last landing") : h("div", {}, "nothing has landed yet"))];
@@ -46,14 +46,21 @@ function packet({ entry, packet: found }) {
     h("p.soft", {}, "In a terminal: ", code(`commonhold queue show ${entry.id}`)));
 }
 
+/** Add the commit of a returned entry to the queue once more. */
+export async function again(entry) {
+  const answer = await send("entries", { branch: entry.branch, onto: branch(entry.onto), task: entry.task, session: entry.session, checks: entry.checks, priority: entry.priority, again: true });
+  if (answer?.outcome === "refused") throw new Error(answer.why);
+}
+
+/** The entry with an id, in whatever state. */
+export const entryOf = async (id) => (await get("entries", { ids: [id] })).entries[0].record.entry;
+
 function returned({ record }, context) {
   const { entry, packet: found } = record;
-  const again = () => send("entries", { branch: entry.branch, onto: branch(entry.onto), task: entry.task, session: entry.session, checks: entry.checks, priority: entry.priority, again: true })
-    .then((answer) => { if (answer?.outcome === "refused") throw new Error(answer.why); });
   return h("article.card", { id: entry.id }, h("header", {}, h("h3", {}, entry.branch), chip(found ? found.fault.replaceAll("_", " ").toLowerCase() : "removed", found ? "bad" : "")),
     h("p", {}, entry.title), h("p", {}, found ? found.why : record.note || "It was removed from the queue."),
     h("p.soft", {}, entry.id, " · ", age(record.since, "", " ago"), " ", by(record)),
-    found && packet(record), actions(entry.id, [["Try it again", ["agent"], again, "main", null]], context));
+    found && packet(record), actions(entry.id, [["Try it again", ["agent"], () => again(entry), "main", null]], context));
 }
 
 export function draw({ queues, live, ended }, context) {
