@@ -81,8 +81,11 @@ def visit(page: Page) -> None:
         page.run(f"location.hash = '#/{name}'")
         page.until(f"document.querySelector('main').dataset.page === '{name.partition('/')[0]}'")
         assert words in page.run("document.querySelector('main').innerHTML")
+        assert not page.run("/commits?,\\s*$/m.test(document.querySelector('main').innerText)")
         assert page.run("document.documentElement.scrollWidth <= innerWidth"), f"{name} is wider than a phone"
         assert page.run("document.querySelectorAll('main script, main img, main [onerror]').length") == 0
+    page.size(800, 860)
+    assert page.run("[...document.querySelectorAll('nav a')].every(each => each.getBoundingClientRect().right <= 800)")
 
 
 def search(page: Page) -> None:
@@ -118,6 +121,8 @@ def land(page: Page, server: Server) -> None:
     page.until("document.querySelector('main input')")
     page.run("document.querySelector('main input').value = 'not <b>yet</b>'")
     press(page, "hostile", "Remove")
+    page.until("document.querySelector('main').innerText.includes('Came back')")
+    assert "No process lands" not in page.run("document.querySelector('main').innerText")
     press(page, "hostile", "Try it again")
     page.until("document.querySelector('main').innerText.includes('Why it waits')")
     with server.connect("ann") as ann:

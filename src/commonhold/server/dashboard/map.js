@@ -27,7 +27,7 @@ export function draw({ files, meetings, present }, { redo }) {
   const sized = (made, sum) => { made.style.width = `${Math.max(0.4, Math.min(9, (sum / most) * 9))}rem`; return made; };
   const leaf = (file) => h("div.leaf", {}, key(`file:${file.path}`), sized(bar(heat(file)), heat(file)),
     contested.has(file.path) && [chip("may collide", "warn"), " "], file.holders.length ? ["held by ", there(file.holders)] : null,
-    h("span.soft", {}, `${counted(file.commits, "commit")}${file.refusals ? `, ${file.refusals} refused` : ""}, `, file.last_at ? age(file.last_at, "", " ago") : ""));
+    h("span.soft", {}, `${counted(file.commits, "commit")}${file.refusals ? `, ${file.refusals} refused` : ""}`, file.last_at ? age(file.last_at, ", ", " ago") : ""));
   const all = (node) => [...node.files, ...[...node.folders.values()].flatMap(all)];
   const branch = (name, node, path) => {
     const below = all(node), sum = below.reduce((total, each) => total + heat(each), 0);

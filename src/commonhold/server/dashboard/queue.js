@@ -9,7 +9,7 @@ export const load = (_, overview) => ({ queue: overview.queue, agents: overview.
 export function draw({ queue, agents }) {
   const title = h("h1", {}, "Waiting");
   if (!queue.length) return [title, empty("No agent waits in line: every lease that was asked for was granted or refused at once.")];
-  const rows = queue.map((each, at) => h("div.row", {}, age(each.since, `${at + 1}. `), h("span", {}, who(each.holder), " waits for ", keys(each.keys), each.purpose && h("div.soft", {}, each.purpose)), h("span", {}, each.behind.length ? ["behind ", each.behind.map((one) => [who(one), " "])] : "next")));
+  const rows = queue.map((each, at) => h("div.row", {}, age(each.since, `${at + 1}. `), h("span", {}, who(each.holder), " waits for ", keys(each.keys), each.behind.length ? h("div", {}, "behind ", each.behind.map((one) => [who(one), " "])) : null, each.purpose && h("div.soft", {}, each.purpose)), h("span", {}, each.behind.length ? "" : "next")));
   const held = new Map(agents.map((each) => [each.holder, each.holds]));
   const names = [...new Set(queue.flatMap((each) => [each.holder, ...each.behind]))];
   const waiting = new Set(queue.map((each) => each.holder));
