@@ -235,6 +235,7 @@ _SCRIPT: Final = replace(
     wrapper="export_statement",
     wrapped="declaration",
     decorator="decorator",
+    sections={"jsx_element": b"jsx_opening_element"},
     bindings={**BRACES.bindings, "unary_expression delete": binding("argument", mutates=True)},
     node_effects=scripting.JAVASCRIPT_WITH_JSX,
 )

@@ -26,6 +26,12 @@ from commonhold.merging.verdict import NOWHERE, Reason, Spot
 _WORTH_COPYING: Final = 16  # bytes: shorter texts are equal by chance
 _YIELD: Final = re.compile(rb"\byield\b")  # makes a function a generator
 _EVERYTHING: Final = b"*"  # the name that a star import defines
+_FUNCTION_VALUES: Final = frozenset(
+    {"anonymous_function", "arrow_function", "func_literal", "function_expression", "generator_function"}
+)
+_HOLDING_VALUES: Final = frozenset(
+    {"expression_list", "lexical_declaration", "parenthesized_expression", "var_spec", "variable_declarator"}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -318,6 +324,9 @@ def _is_head_changed(old: Element, new: Element) -> bool:
 def _heads(old: Element, new: Element, scope: Scope, profile: Profile) -> Iterator[Delta]:
     """Yield the effect of a head on code outside, and for a definition that of its parameters on the code inside."""
     yield _head(old, new, scope, profile)
+    if not old.is_definition and _is_value_of(old, scope) and not _only_gained_optional(old, new):
+        named = Effects(known_as({scope[-1].name or b""}, scope[:-1]))
+        yield Delta(scope[:-1], named, named, is_gone=False, is_import=False, element=new, is_head=True)
     if old.is_definition:
         bodies = profile.blocks | profile.clauses
         before, after = (
@@ -332,6 +341,16 @@ def _heads(old: Element, new: Element, scope: Scope, profile: Profile) -> Iterat
         names = inside.defines | {each.text for each in changed if each.node.type in profile.identifiers} | given
         effects = Effects(frozenset(name for name in names if not name.startswith(b".")))
         yield Delta((*scope, old), effects, Effects(), is_gone=False, is_import=False, element=new, is_head=True)
+
+
+def _is_value_of(function: Element, scope: Scope) -> bool:
+    """Whether a function without a name is the value of the definition around it, which is called by that name."""
+    if function.node.type not in _FUNCTION_VALUES or not scope or not scope[-1].name:
+        return False
+    around = function.node.parent
+    while around is not None and around.type in _HOLDING_VALUES and around.start_byte > scope[-1].definition.start_byte:
+        around = around.parent
+    return around is not None and around.start_byte <= scope[-1].definition.start_byte
 
 
 def _entries(part: Element) -> Iterator[Element]:

@@ -10,6 +10,7 @@ from commonhold.merging.profile import Order
 from commonhold.merging.verdict import Reason
 
 _ARRAY_TABLE = "table_array_element"
+_ELEMENT = "jsx_element"
 
 Run = Sequence[Element]
 
@@ -35,6 +36,8 @@ def _why_not_in(holder: Element, mine: Run, others: Run, before: Run) -> Refusal
         return Reason.ORDER_MATTERS, "both sides added a decorator at one point, and their order may matter"
     if holder.shape is Shape.PARTS:
         return Reason.BOTH_CHANGED, f"both sides added a part to one {holder.words}"
+    if holder.list_kind == _ELEMENT:
+        return Reason.ORDER_MATTERS, "both sides added to one element of a page at one point, and their order is seen"
     if is_sequence(holder, (*mine, *others)) or _repeat_a_table(mine, others):
         return Reason.ORDER_MATTERS, "both sides added a step to one sequence at one point"
     return _why_order_matters(holder, mine, others, before)

@@ -14,6 +14,7 @@ from commonhold.merging.verdict import Reason, Spot
 from commonhold.merging.versions import higher_version
 
 _WORD: Final = re.compile(rb"[\w.*]+")
+_PLAIN_ELEMENT: Final = re.compile(rb"<[a-z][\w-]*[\s>]")  # of a page, which shows its content in any case
 
 
 @dataclass(slots=True)
@@ -56,7 +57,7 @@ class Structure:
         heads = [_parts(each, bodies=False) for each in (base, ours, theirs)]
         bodies = [_parts(each, bodies=True) for each in (base, ours, theirs)]
         is_met = (heads[0] != heads[1] and bodies[0] != bodies[2]) or (heads[0] != heads[2] and bodies[0] != bodies[1])
-        if is_met and not base.is_definition:
+        if is_met and not base.is_definition and not _PLAIN_ELEMENT.match(ours.text):
             why = f"one side changed when or how often one {base.words} is run, the other changed the code that it runs"
             self.record.doubts.append(Spot(Reason.INTERFERES, why, base.rows, ours.rows, theirs.rows))
 
