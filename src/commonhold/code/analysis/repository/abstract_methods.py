@@ -8,6 +8,7 @@ from commonhold.code.analysis.interface import last_name
 from commonhold.code.analysis.references import CALL_FAILS
 from commonhold.code.analysis.repository.call_signatures import how_used
 from commonhold.code.analysis.repository.findings import Concern
+from commonhold.code.analysis.repository.languages import linkage_of
 from commonhold.code.analysis.repository.names_of_definitions import made_names
 from commonhold.code.analysis.repository.resolution import Resolver
 from commonhold.code.analysis.repository.states import States, uses_of
@@ -28,6 +29,8 @@ def unmet(states: States, paths: Iterable[str]) -> Iterator[Concern]:
         before, after = states.old.library.summary(path), states.new.library.summary(path)
         for offer in after.offers if before and after else ():
             old = before.offered.get(offer.qualname) if before else None
+            if after and linkage_of(after.language).spreads:
+                continue  # types do not name the interfaces that they satisfy
             if _is_abstract(offer) and not (old and _is_abstract(old)):
                 how = _HOW if after and after.language == _PYTHON else _HOW_COMPILED
                 what = f"`{offer.qualname}` is {'abstract now' if old else 'new and abstract'}"

@@ -15,6 +15,7 @@ from commonhold.code.analysis.repository.field_order import misordered
 from commonhold.code.analysis.repository.findings import Concern, Links
 from commonhold.code.analysis.repository.framework_exposure import exposures
 from commonhold.code.analysis.repository.hooks import overtaxed, unhooked, unsupplied
+from commonhold.code.analysis.repository.interfaces import unsatisfied
 from commonhold.code.analysis.repository.library import Library
 from commonhold.code.analysis.repository.moved_definitions import moved
 from commonhold.code.analysis.repository.names_of_definitions import names_touched
@@ -57,6 +58,7 @@ def _examined(states: States, changed: Collection[str]) -> Links:
         *_exposed(states, subjects),
         *redirected(states, paths),
         *unmet(states, paths),
+        *unsatisfied(states, paths),
         *unassignable(states, paths),
         *misordered(states, subjects),
         *unhooked(states, subjects),

@@ -22,7 +22,7 @@ from commonhold.code.analysis.repository.golang.expressions import (
     signature,
     type_chain,
 )
-from commonhold.code.analysis.repository.summary import STAR, ClassShape, Summary
+from commonhold.code.analysis.repository.summary import ABSTRACT, STAR, ClassShape, Summary
 from commonhold.code.analysis.repository.syntax import (
     OUTSIDE,
     Draft,
@@ -195,6 +195,7 @@ def _interface(walk: Walk, draft: Draft | None, kind: Node, inner: Scope) -> Non
             method = walk.offer_as(f"{draft.qualname}.{walk.field(each, 'name')}", Sort.FUNCTION, each, inner)
             method.signatures.append(signature(walk, each))
             method.gives = result_chain(walk, each, inner)
+            method.qualify([ABSTRACT])
         elif each.type == "type_elem":
             for part in each.named_children:
                 _embedded(walk, part, inner)
