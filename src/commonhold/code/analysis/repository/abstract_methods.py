@@ -1,5 +1,6 @@
 """Methods that become abstract: a subclass that does not define them can no longer be instantiated."""
 
+import re
 from collections.abc import Iterable, Iterator
 from typing import Final
 
@@ -20,6 +21,7 @@ _HOW_COMPILED: Final = "does not define it, so it does not compile"
 _PYTHON: Final = "python"
 # The methods of `java.lang.Object`: an interface may name them, and every object has them.
 _OF_ALL_OBJECTS: Final = frozenset({"equals", "hashCode", "toString"})
+_ACCESSOR: Final = re.compile(r"(?:get|is|set)([A-Z]\w*)")
 _ENFORCING: Final = frozenset({"ABC", "ABCMeta", "Protocol"})
 
 
@@ -37,8 +39,25 @@ def unmet(states: States, paths: Iterable[str]) -> Iterator[Concern]:
                 yield from _made_directly(states, (path, offer.owner), what)
                 for heir in states.new.lineage.heirs((path, offer.owner)):
                     line = _line_of_unmet(states, heir, offer.name)
-                    if line is not None:
-                        yield Concern(heir[0], line, what, how, Evidence.CONTRACT, path, offer.qualname)
+                    if line is not None and not _may_be_generated(states.new, heir, offer.name):
+                        evidence = _evidence(states.new, heir)
+                        yield Concern(heir[0], line, what, how, evidence, path, offer.qualname)
+
+
+def _may_be_generated(resolver: Resolver, place: Place, name: str) -> bool:
+    """Whether the method is one that generators make of a field, as Lombok does of Java's."""
+    summary = resolver.library.summary(place[0])
+    known = _ACCESSOR.fullmatch(name)
+    if summary is None or not linkage_of(summary.language).adds_members or known is None:
+        return False
+    return f"{place[1]}.{known[1][0].lower()}{known[1][1:]}" in summary.offered
+
+
+def _evidence(resolver: Resolver, place: Place) -> Evidence:
+    """Return the evidence for a class that lacks a method: a base from outside may have it."""
+    summary = resolver.library.summary(place[0])
+    is_python = summary is not None and summary.language == _PYTHON
+    return Evidence.CONTRACT if is_python or not resolver.lineage.of(place).outside else Evidence.SUSPICION
 
 
 def _made_directly(states: States, place: Place, what: str) -> Iterator[Concern]:

@@ -42,11 +42,28 @@ def _unlisted(states: States, path: str, before: Summary, after: Summary | None)
         if name in after.exports or not _has(after, name):
             continue
         for user, use in _uses(states, path, name):
-            if not use.chain and _is_through(states, path, user, use) and NAME_FAILS not in use.expects:
+            is_by_star = (
+                _is_through(states, path, user, use) if not use.chain else _is_passed_on(states, path, user, use)
+            )
+            if is_by_star and NAME_FAILS not in use.expects:
                 what = f"`__all__` of `{path}` lists `{name}` no more"
                 how = f"still {how_used(use)} by a star import"
                 is_only = states.old.use(user, use).path == path and _stars(states, user) == 1
                 yield Concern(user, use.line, what, how, Evidence.CONTRACT, path, name, is_broken=is_only)
+
+
+def _is_passed_on(states: States, path: str, user: str, use: Reference) -> bool:
+    """Whether a use has the name from a file that has it from this one by a star import."""
+    if use.use is Use.TEXT:
+        return False
+    for each in _modules(states.old.chain(user, use.chain)):
+        summary = states.old.library.summary(each)
+        if each == path or summary is None or _has(summary, use.name):
+            continue
+        stars = (taken.module for taken in summary.imports if taken.member == STAR)
+        if any(path in _modules(states.old.chain(each, (f"import {module}",))) for module in stars):
+            return True
+    return False
 
 
 def _stars(states: States, user: str) -> int:
