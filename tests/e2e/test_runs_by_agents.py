@@ -151,6 +151,26 @@ def test_a_command_with_a_prompt_writes_as_the_session_of_its_item(shop: Path, r
     assert (shop.parent / "seen").read_text(encoding="utf-8").startswith("price() doubles\n")
 
 
+def test_commands_at_the_same_time_are_credited_with_the_files_of_their_items(shop: Path, run: Call) -> None:
+    (shop.parent / "write.sh").write_text(
+        """case "$(cat "$1")" in *"the task one "*) mine=one other=two ;; *) mine=two other=one ;; esac
+touch ../began-$mine
+until [ -e ../began-$other ]; do sleep 0.05; done
+echo $mine > new/$mine.txt
+touch ../wrote-$mine
+until [ -e ../wrote-$other ]; do sleep 0.05; done
+"""
+    )
+    (shop / "new").mkdir()
+    tasks = [{"id": each, "title": each, "keys": [f"new/{each}.txt"], "attempts": 1} for each in ("one", "two")]
+    editor = ("--editors", "2", "--editor", "sh ../write.sh {prompt_file}")
+    found = run("run", plan(shop, *tasks), *editor, "--json")
+    assert found.status == 0, found.err
+    made = {event.holder.rpartition(".")[2]: [each.path for each in event.files] for event in commits(shop).values()}
+    assert made == {"one": ["new/one.txt"], "two": ["new/two.txt"]}
+    assert run("leases", "--json").json["leases"] == []
+
+
 def test_an_agent_without_hooks_here_is_no_editor(root: Path, run: Call, monkeypatch: pytest.MonkeyPatch) -> None:
     programs = root.parent / "programs"
     programs.mkdir()

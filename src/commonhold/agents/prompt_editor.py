@@ -7,6 +7,7 @@ hooks: it runs as `commonhold exec` runs it, which records its writes at its end
 import sys
 import uuid
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -21,7 +22,9 @@ from commonhold.coordinator.command_roles import AGENT
 from commonhold.coordinator.processes import Ended, run_command
 from commonhold.coordinator.roles import Edited, ItemRequest, RoleFailed, Stop
 from commonhold.kernel.events import Committed
-from commonhold.kernel.run import NOTHING_USED, Role
+from commonhold.kernel.keys import FILE, canonical
+from commonhold.kernel.lease import MAX_TTL_SECONDS
+from commonhold.kernel.run import NOTHING_USED, Locking, Role
 from commonhold.kernel.texts import short_name
 from commonhold.tasks.archive import Quote
 
@@ -29,6 +32,8 @@ FindNotes = Callable[[Sequence[str], str], Sequence[Quote]]
 """Returns the sections of the project's notes that bear on keys, and on words."""
 _PAGE: Final = 1000
 _CHARACTERS_SHOWN: Final = 600
+_SPARE_SECONDS: Final = 60.0
+"""How long a lease outlasts the time of its command, which is ended first and reports its writes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,8 +91,28 @@ class PromptEditor:
             line = line_of_command(self.program, str(path), root)
             words = (sys.executable, "-P", "-m", "commonhold", "exec", "--agent", request.item.session, "--")
             env = {AGENT: request.item.session}
-            ended = run_command((*words, "/bin/sh", "-c", line), root, env, None, self.seconds, stop)
+            with self._files_leased(request):
+                ended = run_command((*words, "/bin/sh", "-c", line), root, env, None, self.seconds, stop)
         return ended, AgentReport(message=ended.tail[-_CHARACTERS_SHOWN:])
+
+    @contextmanager
+    def _files_leased(self, request: ItemRequest) -> Iterator[None]:
+        """Lease the files that the task declares, if they are free: of commands at the same time, one wrote them then.
+
+        Not those of which it declares regions: other items may change other regions, and a command locks whole files.
+        """
+        files = [each for each in map(canonical, request.task.keys) if each.scheme == FILE and not each.names]
+        if not files or (request.item.locks and request.item.locks.locking is not Locking.OPTIMISTIC):
+            yield
+            return
+        with self.session_of(request.item.session) as session:
+            ttl_seconds = min(self.seconds + _SPARE_SECONDS, MAX_TTL_SECONDS)
+            lease = session.acquire(*map(str, files), task=request.task.title, ttl_seconds=ttl_seconds).lease
+            try:
+                yield
+            finally:
+                if lease is not None:
+                    session.release(lease.id)
 
     def _admitted_since(self, after: int, holder: str) -> Iterator[int]:
         """Yield the commits of a session and its subagents after an event, by sequence."""
