@@ -176,7 +176,8 @@ def item_moved(event: ItemMoved) -> str:
         keys = " ".join(map(describe.key_of, event.locks.keys)) or "no keys"
         more = f", {_LOCKED[event.locks.locking]} {keys}{quoted(event.locks.why)}"
     elif event.outcome is not None and event.outcome.admitted:
-        more = f" as commit {', '.join(map(str, event.outcome.admitted))}"
+        events = ", ".join(map(str, event.outcome.admitted))
+        more = f" as {'event' if len(event.outcome.admitted) == 1 else 'events'} {events}"
     elif event.note:
         more = quoted(event.note)
     return f"{shown(event.run_id)}.{shown(event.task_id)} {_PAST[event.step]} (round {event.round}){more}"

@@ -152,7 +152,9 @@ def _traces(found: TaskAnswer, view: TaskView) -> Iterator[str]:
     for work in found.works:
         yield from (f"  partial work: {line}" for line in describe.work(work))
     for change in found.changes:
-        yield from (f"  commit {line}" for line in describe.change(change))
+        first, *keys = describe.change(change)
+        yield f"  committed as event {first}"
+        yield from (f"  {key}" for key in keys)
 
 
 def _collision(found: Collision) -> str:

@@ -236,7 +236,7 @@ def _change(turn: _Turn, command: ChangeSession) -> SessionChanged | SessionRefu
         why = f"{record.id} has moved on since: it is {record.state.value}, in attempt {record.attempt}"
         return SessionRefused(Refusal.SESSION_CHANGED, why, record)
     if not record.can(move):
-        why = f"{record.id} is {record.state.value}, so there is nothing to {move.value}"
+        why = f"{record.id} is {record.state.value.replace('_', ' ')}, so there is nothing to {move.value}"
         return SessionRefused(Refusal.SESSION_CHANGED, why, record)
     event = SessionMoved(command.holder, record.id, move, record.attempt, command.note)
     if record.state is SessionState.RUNNING:

@@ -61,6 +61,12 @@ def test_a_lock_plan_is_not_shown_as_leases_that_are_held() -> None:
     assert taken == 'r1.a taken (round 1), to lease file:b.py#f: "ben uses file:b.py#f"'
 
 
+def test_a_written_change_is_named_by_its_event() -> None:
+    """A number beside the word commit would be looked for in git."""
+    written = ItemMoved("ann", "r1", "a", ItemStep.WRITE, 1, outcome=CandidateOutcome(admitted=(12,)))
+    assert item_moved(written) == "r1.a written (round 1) as event 12"
+
+
 def test_a_completed_run_says_where_its_changes_are() -> None:
     written = view(replace(ITEM, state=ItemState.ACCEPTED, admitted=(12,)))
     completed = replace(written, run=replace(RUN, state=RunState.COMPLETED))
