@@ -136,3 +136,11 @@ def test_a_task_names_what_it_changes_by_the_name_of_a_module(shop: Path, run: C
     assert shop.is_dir()
     assert run("task", verb, "round it", "--id", "one", "--key", NAMED).status == 0
     assert [each["keys"] for each in run("task", "list", "--json").json["tasks"]] == [[TOTAL]]
+
+
+def test_a_link_to_nothing_is_named_beside_the_file_that_it_leads_to(shop: Path, run: Call) -> None:
+    (shop / "link.py").symlink_to("nothing.py")
+    told = "notice: link.py is a link to nothing.py, which does not exist\n"
+    assert run("show", "link.py").err.startswith(told)
+    assert run("acquire", "link.py").err == told
+    assert told not in run("show", "link.py", "--json").err

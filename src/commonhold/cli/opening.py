@@ -9,7 +9,7 @@ from typing import Final
 
 from commonhold.cli.common_options import Given, start_of
 from commonhold.cli.describe import notices
-from commonhold.cli.output import complain
+from commonhold.cli.output import complain, shown
 from commonhold.cli.person import person
 from commonhold.client.opening import open_session
 from commonhold.client.session import Commonhold
@@ -23,10 +23,14 @@ STORE: Final = "COMMONHOLD_STORE"
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A repository, opened at one of its folders: `folder` is relative to the root, empty for the root itself."""
+    """A repository, opened at one of its folders: `folder` is relative to the root, empty for the root itself.
+
+    If it `is_quiet`, only programs read the answers.
+    """
 
     hold: Commonhold
     folder: str
+    is_quiet: bool = False
 
     def key(self, text: str) -> str:
         """Return the key for the service: a plain path is relative to the folder, all other forms to the root.
@@ -39,7 +43,13 @@ class Place:
         path, mark, qualname = text.partition("#")
         joined = self._joined(path)
         self._check_mark(text, joined, qualname)
+        self._say_if_dangling(path, Path(self.hold.root, joined))
         return self._module(spec, self._joined) or rooted(joined) + mark + qualname
+
+    def _say_if_dangling(self, path: str, there: Path) -> None:
+        """Say that a path is a link to nothing: all further messages name the file that it leads to."""
+        if not self.is_quiet and there.is_symlink() and not there.exists():
+            complain(f"notice: {shown(path)} is a link to {shown(str(there.readlink()))}, which does not exist")
 
     def key_from_root(self, text: str) -> str:
         """Return the same for the keys of a changeset, relative to the root: only a module's name is changed."""
@@ -101,7 +111,7 @@ def opened(given: Given) -> Iterator[Place]:
     is_new = repository.git_dir is None and not Path(repository.state_folder).is_dir()
     with open_session(start, agent=agent, store=given.store) as hold:
         folder = os.path.relpath(start, hold.root)
-        yield Place(hold, "" if folder == "." else folder)
+        yield Place(hold, "" if folder == "." else folder, is_quiet=given.as_json)
         if agent is not None:
             complain(notices(each.notice for each in hold.news()))
     if is_new and Path(repository.state_folder).is_dir():
