@@ -35,6 +35,7 @@ from commonhold.kernel.task import TaskRecord, TaskState
 from commonhold.kernel.write_slots import is_for_slots, shown_key
 from commonhold.landing.answers import EntryView, QueueView
 from commonhold.landing.queue_state import queue_states, why_waiting
+from commonhold.sessions.decide import supervisor_of
 
 SILENT_SECONDS: Final = 300.0
 """An agent that shows no sign of life for so long, and has not finished its turn, counts as silent."""
@@ -206,7 +207,7 @@ def overview(status: Status, work: Work, events: Sequence[Recorded], now: Now) -
         EntryView(each, why=why_waiting(each, work.entries, by_ref[each.entry.onto]))
         for each in work.entries[:MOST_ENTRIES]
     )
-    agents = tuple(_agents(status, tasks, queue, now))
+    agents = tuple(_agents(status, work, queue, now))
     busy = {each.holder for each in agents if each.state is not AgentState.FINISHED}
     ended = (*_ended(tasks, work.runs), *_returned(work, now))
     return Overview(
@@ -236,13 +237,23 @@ def _shown(keys: Iterable[str]) -> tuple[str, ...]:
     return tuple(map(shown_key, keys))
 
 
-def _agents(status: Status, tasks: Sequence[TaskRecord], queue: Sequence[Wait], now: Now) -> list[AgentRow]:
-    """Return the sessions that are at work, hold a lease or wait for one: first those that wait, then by name."""
+def _agents(status: Status, work: Work, queue: Sequence[Wait], now: Now) -> list[AgentRow]:
+    """Return the sessions that are at work, hold a lease or wait for one: first those that wait, then by name.
+
+    The lease of a supervisor stands for the agent of its managed session, and only while the agent itself is unknown:
+    its renewals are no sign of life of the agent.
+    """
     present = {each.holder: each for each in status.sessions}
-    claimed = {each.holder: each.task.title for each in tasks if each.state is TaskState.CLAIMED}
+    supervised = {supervisor_of(each.id): each.session for each in work.sessions}
+    claimed = {each.worker: each.title for each in supervised.values()}
+    claimed |= {each.holder: each.task.title for each in work.tasks if each.state is TaskState.CLAIMED}
     held: dict[str, list[Lease]] = defaultdict(list)
     for lease in status.leases:
-        held[lease.holder].append(lease)
+        session = supervised.get(lease.holder)
+        if session is None:
+            held[lease.holder].append(lease)
+        elif session.worker not in present:
+            held[session.worker].append(lease)
     waits: dict[str, list[Wait]] = defaultdict(list)
     for wait in queue:
         waits[wait.holder].append(wait)

@@ -124,6 +124,20 @@ def test_proposed_tasks_need_a_person(shop: Shop) -> None:
     assert look(shop).needs == ()
 
 
+def test_a_supervisor_stands_for_its_agent_until_that_is_known(shop: Shop) -> None:
+    session = ManagedSession("s1", "Round prices\nto cents", "claude", "0" * 40, "/w", "here")
+    work = Work(sessions=(ManagedSessionRecord(session, 1, "ann", 5.0, 6.0, SessionState.RUNNING),))
+    shop.session("supervisor:s1").acquire("session:s1", task="supervises s1")
+
+    def rows() -> list[tuple[str, str, Source]]:
+        found = overview(shop.session("person").status(), work, (), shop.clock.now())
+        return [(each.holder, each.task, each.source) for each in found.agents]
+
+    assert rows() == [("claude:s1", "Round prices", Source.LEASE)]
+    shop.session("claude:s1").start_session("process")
+    assert rows() == [("claude:s1", "Round prices", Source.HOOKS)]
+
+
 def test_sessions_that_wait_for_review_need_a_person(shop: Shop) -> None:
     session = ManagedSession("s1", "Round prices\nto cents", "claude", "0" * 40, "/w", "here")
     waiting = ManagedSessionRecord(session, 1, "ann", 5.0, 6.0, SessionState.AWAITING_REVIEW, note="the agent ended")
