@@ -289,7 +289,7 @@ class Session:
         self._note(pending, head)
         self._tell_others(pending, head)
         if pending.call.word == "sparse-checkout":
-            # The shared index follows it, too: otherwise the absent files would count as deleted there.
+            # The shared index gets the sparse checkout, too: otherwise the absent files would count as deleted there.
             is_sparse = self._root.line("config", "--bool", "core.sparseCheckout") == "true"
             self._root.finish("sparse-checkout", "reapply" if is_sparse else "disable")
         if pending.index.path not in (self.index.path, self.tree.shared_index):

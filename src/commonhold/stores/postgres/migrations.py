@@ -28,9 +28,10 @@ ENCODING: Final = "UTF8"
 def make_ready(link: Link, target: Target) -> None:
     """Check the server, and make or migrate the tables if needed. Raises StoreError `STORE_UNSAFE`, `STORE_NEWER`."""
     _, version = _look(link, target)
-    if version < len(MIGRATIONS):
+    known = len(MIGRATIONS)
+    if version < known:
         _make(link, target)
-    elif version > (known := len(MIGRATIONS)):
+    elif version > known:
         raise StoreError(
             Code.STORE_NEWER,
             f"the leases are kept by a newer Commonhold (schema {version}; this one knows {known})",
