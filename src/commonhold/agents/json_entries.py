@@ -182,7 +182,7 @@ def _check(node: Node, path: Sequence[str], *, is_array: bool) -> None:
 def _insert(text: str, place: Node, key: str | None, value: Any) -> str:  # noqa: ANN401 - JSON
     newline = "\r\n" if "\r\n" in text else "\n"
     unit = found[1] if (found := _INDENT.search(text)) else _DEFAULT_INDENT
-    line = text[text.rfind("\n", 0, place.begin) + 1 : place.begin]
+    line = text[text.rfind("\n", 0, place.begin) + 1 : place.begin]  # as far as the container begins
     outer = line[: len(line) - len(line.lstrip(" \t"))]
     body = json.dumps(value, indent=unit, ensure_ascii=False)
     named = body if key is None else f"{json.dumps(key, ensure_ascii=False)}: {body}"

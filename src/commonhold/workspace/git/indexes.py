@@ -121,6 +121,7 @@ class Index:
             like = next((blob.id for blob in entries.values() if blob), "") or empty_tree(self.git)
             lines = [removal_line(path, like) if not blob else index_line(path, blob) for path, blob in entries.items()]
             put_in_index(self.git, lines, self.settings)
+            # The stamps of these files are refreshed, of those that are there.
             kept = (path for path, blob in entries.items() if blob)
             there = [path for path in kept if os.path.lexists(os.path.join(self.git.root, path))]
             if len(there) > _FEW:
