@@ -338,7 +338,7 @@ def _needed(found: Iterable[Required | Escalation]) -> Iterator[RequiredEdit]:
 
 
 def _holders_of(found: _Wanting, view: LeaseView, holder: str, now: Now) -> tuple[Conflict, ...]:
-    """Return others' leases on what the change affects: no one else can fix or lease it now."""
+    """Return others' leases on the affected code: only their holders can fix or lease it now."""
     needed = [canonical(each.key) for each in (*found.required, *found.reasons)]
     return conflicts(needed, Mode.EXCLUSIVE, holder, view.overlapping(needed), now)
 

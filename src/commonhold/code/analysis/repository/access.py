@@ -32,7 +32,7 @@ def access_lost(was: Thing, now: Thing, user: str, use: Reference, language: str
 
 
 def _sees_inside(path: str, user: str) -> bool:
-    """Whether a file sees what is private in another: its own, and in Rust also what lies in modules above it."""
+    """Whether a file sees the private items of another: its own, and in Rust also those of modules above it."""
     if user == path or not path.endswith(_RUST):
         return user == path
     folder, _, name = path.removesuffix(_RUST).rpartition("/")

@@ -53,7 +53,7 @@ def concern_of(states: States, subject: Subject, user: str, use: Reference) -> C
 
 
 def _meanings(states: States, subject: Subject, user: str, use: Reference) -> tuple[Thing, Thing]:
-    """Return what a use means before and after; an import that succeeds precedes the file's own substitute for it."""
+    """Return the meaning of a use before and after; an import that succeeds precedes its substitute in the file."""
     was, now = states.old.use(user, use), states.new.use(user, use)
     if was.place != subject.place and states.old.guarded(user, use).place == subject.place:
         imported = states.new.guarded(user, use)

@@ -87,7 +87,7 @@ def plain_signatures(resolver: Resolver, path: str, offer: Offer) -> tuple[Calla
 
 
 def _hands_on(resolver: Resolver, path: str, decorator: str) -> bool:
-    """Whether a decorator of the repository returns what it takes: by its annotation (`F` to `F`), or its wrapper."""
+    """Whether a decorator of the repository keeps the signature: by its annotation (`F` to `F`), or its wrapper."""
     name = decorator.partition("(")[0]
     if last_name(name) in TRANSPARENT or last_name(name) in INERT:
         return False  # every comparison knows these decorators, and compares them

@@ -54,6 +54,6 @@ def _lost(states: States, path: str, offer: Offer, user: str, use: Reference) ->
 
 
 def _is_shown(summary: Summary | None, offer: Offer) -> bool:
-    """Whether the new result is certain: in Python an annotation may be wider than what the function returns."""
+    """Whether the new result is certain: in Python an annotation may be wider than the value that is returned."""
     is_python = summary is not None and summary.language == "python"
     return not is_python or all(each.returns is None for each in offer.signatures)

@@ -1,7 +1,7 @@
 """Declared types of parameters and results, in languages that hold calls to them at compile time.
 
 Only differences that no call survives count: another number of results, a result in a wrapper or out of one, a text
-where a number was. Other differences are left to a compiler: a wider type, or a renamed one, breaks nobody.
+where a number was. Other differences are left to a compiler: a wider type, or a renamed one, breaks no caller.
 """
 
 import re
@@ -19,7 +19,7 @@ _NONE: Final = frozenset({None, "", "()", "void"})
 
 
 def result_change(old: CallableInterface, new: CallableInterface) -> str | None:
-    """Return how the result changed, if whoever uses it is affected: as a clause."""
+    """Return how the result changed, if its users are affected: as a clause."""
     was, now = old.returns, new.returns
     if was in _NONE or was == now or was is None:
         return None

@@ -52,7 +52,7 @@ def _lacking(states: States, path: str, offer: Offer, demanded: list[Offer]) -> 
 def _has_all(resolver: Resolver, place: Place, demanded: list[Offer]) -> bool:
     made = _method(resolver, place, "")
     if made is not None and made.shape is not None and made.shape.bases:
-        return False  # what it embeds may have the new method
+        return False  # an embedded type may have the new method
     found = [(each, _method(resolver, place, each.name)) for each in demanded]
     return all(own is not None and _types(own) == _types(each) for each, own in found)
 

@@ -63,7 +63,7 @@ class Resolver:
         return self._bare(path, reference)
 
     def guarded(self, path: str, reference: Reference) -> Thing:
-        """Return what a bare name means if its import succeeds, in a file that defines a substitute; else UNKNOWN."""
+        """Return the imported target of a bare name for which the file also defines a substitute; else UNKNOWN."""
         summary = self._summary(path)
         taken = summary.imported.get(reference.name) if summary and not reference.chain else None
         is_substituted = taken is not None and taken.is_guarded and taken.name in (summary.offered if summary else ())
