@@ -102,7 +102,12 @@ class _Walk:
     def _commands(self, node: Node, fed: str | None) -> Iterator[ShellCommand]:
         before = self._folder
         if node.type == "command":
-            yield from self._of_command(node, fed)
+            call = _call(node, self._fed(node, fed))
+            if call.name == "cd" and call.texts[0] == "cd":
+                to = next((word for word in call.words[1:] if word != Word("--")), None)
+                self._folder = joined(self._folder, to.text) if to and not to.is_pattern else None
+            else:
+                yield from self.run(call)
             fed = None  # substitutions in its words get no input of their own
         elif node.type == "redirected_statement":
             fed = self._fed(node, fed)
@@ -113,22 +118,11 @@ class _Walk:
         if node.type in _SCOPES:
             self._folder = before
         if node.type == "file_redirect":
-            yield from self._of_redirect(node)
-
-    def _of_command(self, node: Node, fed: str | None) -> Iterator[ShellCommand]:
-        call = _call(node, self._fed(node, fed))
-        if call.name == "cd" and call.texts[0] == "cd":
-            to = next((word for word in call.words[1:] if word != Word("--")), None)
-            self._folder = joined(self._folder, to.text) if to and not to.is_pattern else None
-        else:
-            yield from self.run(call)
-
-    def _of_redirect(self, node: Node) -> Iterator[ShellCommand]:
-        if target := _target(node):
-            yield ShellCommand("", (), self._folder, (target,))
-        elif document := self._document(node):
-            for each in document.expanded:
-                yield from self._commands(each, None)
+            if target := _target(node):
+                yield ShellCommand("", (), self._folder, (target,))
+            elif document := self._document(node):
+                for each in document.expanded:
+                    yield from self._commands(each, None)
 
     def _fed(self, node: Node, fed: str | None) -> str | None:
         """Return the input of a node; `fed` if it redirects none."""
@@ -208,7 +202,9 @@ def _word(node: Node) -> Word | None:
         case "word" | "number" | "command_name" if _GLOB.search(text := _text(node)):
             return Word(text, is_pattern=True)
         case "concatenation":
-            return _concatenated([_word(each) for each in node.named_children])
+            parts = [_word(each) for each in node.named_children]
+            joint = "".join(part.text for part in parts if part)
+            return Word(joint, bool(_GLOB.search(joint))) if all(parts) else None
         case "word" | "number" | "command_name" | "raw_string":
             return Word(_source(node))
         case "string" if not _expanded(node):
@@ -240,9 +236,3 @@ def _expanded(string: Node) -> list[Node]:
 
 def _text(node: Node) -> str:
     return (node.text or b"").decode("utf-8", "replace")
-
-
-def _concatenated(parts: Sequence[Word | None]) -> Word | None:
-    known = [part for part in parts if part]
-    text = "".join(part.text for part in known)
-    return Word(text, bool(_GLOB.search(text))) if len(known) == len(parts) else None

@@ -43,11 +43,7 @@ def written_by(call: GitCall, is_revision: IsRevision) -> Written:
         return _NOTHING
     if call.word in _TABLE:
         return _TABLE[call.word](words_of(call))
-    return _of_risks(call, is_revision)
-
-
-def _of_risks(call: GitCall, is_revision: IsRevision) -> Written:
-    """Return the writes that follow from a call's risks: it overwrites the files at risk."""
+    # It overwrites the files that are at risk.
     found = risks_of(call, is_revision)
     files = [risk for risk in found if isinstance(risk, Files | Untracked)]
     moves = [risk.target for risk in found if isinstance(risk, Move)]

@@ -3,7 +3,7 @@
 Paths are relative to the working tree; a folder ends in a slash, and the root is the empty path.
 """
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import Final
 
@@ -40,22 +40,20 @@ def holdings(leases: Iterable[Lease], place: str) -> tuple[Holding, ...]:
     A lease that a session requested is valid in all working trees of the repository; one for its tool's writes and
     edits is valid in one tree only.
     """
-    return tuple(holding for lease in leases if not _is_elsewhere(lease, place) for holding in _of_lease(lease, place))
-
-
-def _is_elsewhere(lease: Lease, place: str) -> bool:
-    return lease.acquisition_id in OURS and lease.worktree not in ("", place)
-
-
-def _of_lease(lease: Lease, place: str) -> Iterator[Holding]:
-    is_of_command = lease.acquisition_id.startswith(OF_COMMAND)
-    for key in lease.keys:
-        written = path_of_slot(key)
-        is_here = written is not None and str(slot_of(place, written)) == key
-        path = written if is_here else path_of(key)
-        if path is not None:
-            until, is_for_edits = lease.deadline.wall, lease.acquisition_id in OURS
-            yield Holding(path, lease.holder, lease.task, until, is_here, is_of_command, is_for_edits)
+    found = []
+    for lease in leases:
+        is_for_edits = lease.acquisition_id in OURS
+        if is_for_edits and lease.worktree not in ("", place):
+            continue
+        is_of_command = lease.acquisition_id.startswith(OF_COMMAND)
+        for key in lease.keys:
+            written = path_of_slot(key)
+            is_here = written is not None and str(slot_of(place, written)) == key
+            path = written if is_here else path_of(key)
+            if path is not None:
+                until = lease.deadline.wall
+                found.append(Holding(path, lease.holder, lease.task, until, is_here, is_of_command, is_for_edits))
+    return tuple(found)
 
 
 def path_of(key: str) -> str | None:
@@ -79,11 +77,8 @@ def barred(all_held: Iterable[Holding], holder: str) -> tuple[Holding, ...]:
     Excluded are the leases of running commands of others, and the edits of the session that has `holder` as its
     subagent: that session waits for the work it gave to its subagent.
     """
-    return tuple(each for each in all_held if each.holder != holder and not _is_shared(each, holder))
-
-
-def _is_shared(each: Holding, holder: str) -> bool:
-    return each.is_of_command or (each.is_for_edits and holder.startswith(f"{each.holder}/"))
+    others = (each for each in all_held if each.holder != holder and not each.is_of_command)
+    return tuple(each for each in others if not (each.is_for_edits and holder.startswith(f"{each.holder}/")))
 
 
 def overlap(one: str, other: str) -> bool:

@@ -106,12 +106,12 @@ def _reach_of(argv: Sequence[str], commands: Sequence[ShellCommand]) -> Reach:
 def only_reads(argv: Sequence[str]) -> bool:
     """Return whether a command writes no file at all, as far as its programs and words show."""
     commands = commands_in(argv)
-    return _reach_of(argv, commands) is Reach.NOTHING and all(map(_only_reads, commands))
-
-
-def _only_reads(command: ShellCommand) -> bool:
-    is_server = command.name in _SERVERS or command.name in _RUNNERS
-    return not (is_server or command.targets or any(written_by(command)) or _watches(command))
+    if _reach_of(argv, commands) is not Reach.NOTHING:
+        return False
+    return not any(
+        each.name in _SERVERS or each.name in _RUNNERS or each.targets or any(written_by(each)) or _watches(each)
+        for each in commands
+    )
 
 
 def _watches(command: ShellCommand) -> bool:

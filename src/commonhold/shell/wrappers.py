@@ -51,26 +51,15 @@ _WRAPPERS: Final = {
 def behind(texts: Sequence[str | None]) -> int:
     """Return the index of the actual command in these words (None: known only when they run), after all wrappers."""
     at = 0
-    while at < len(texts) and (wrapper := _WRAPPERS.get(_name(texts[at]))):
-        then = _skipped(texts, at + 1, wrapper)
-        if then is None:
-            break
-        at = then
+    while at < len(texts) and (wrapper := _WRAPPERS.get((texts[at] or "").rpartition("/")[2])):
+        then = _behind_options(texts, at + 1, wrapper)
+        if isinstance(wrapper.words, int):
+            at = then + wrapper.words
+        elif then < len(texts) and texts[then] in wrapper.words:
+            at = _behind_options(texts, then + 1, wrapper)
+        else:
+            break  # it runs no command
     return at
-
-
-def _name(text: str | None) -> str:
-    return (text or "").rpartition("/")[2]
-
-
-def _skipped(texts: Sequence[str | None], at: int, wrapper: _Wrapper) -> int | None:
-    """Return the index after the wrapper's own words; None if it runs no command."""
-    at = _behind_options(texts, at, wrapper)
-    if isinstance(wrapper.words, int):
-        return at + wrapper.words
-    if at >= len(texts) or texts[at] not in wrapper.words:
-        return None
-    return _behind_options(texts, at + 1, wrapper)
 
 
 def _behind_options(texts: Sequence[str | None], at: int, wrapper: _Wrapper) -> int:

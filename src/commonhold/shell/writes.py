@@ -36,20 +36,18 @@ class Target:
 
 def targets_of(argv: Sequence[str]) -> tuple[Target, ...]:
     """Return the files that a command writes, each once, in order."""
-    found = (_placed(command, word) for command in commands_in(argv) for word in written_by(command))
-    return tuple(dict.fromkeys(target for target in found if target))
+    found: dict[Target, None] = {}
+    for command in commands_in(argv):
+        for word in written_by(command):
+            path = joined(command.folder, word.text)
+            if path and not path.startswith("/dev/"):
+                found[Target(path, word.is_pattern, command.name in _REPLACING)] = None
+    return tuple(found)
 
 
 def writes_what_it_names(command: ShellCommand) -> bool:
     """Whether a command writes exactly the files that `targets_of` returns: at least one, and no others."""
     return command.name in _NAMING and any(written_by(command))
-
-
-def _placed(command: ShellCommand, word: Word) -> Target | None:
-    path = joined(command.folder, word.text)
-    if not path or path.startswith("/dev/"):
-        return None
-    return Target(path, word.is_pattern, command.name in _REPLACING)
 
 
 def written_by(command: ShellCommand) -> Iterator[Word]:
@@ -106,7 +104,7 @@ def _name(word: Word) -> str:
 
 
 def _edited_by_sed(words: Words) -> Words:
-    if not any(word.text.startswith(("-i", "--in-place")) or _has_letter(word, "i") for word in words):
+    if not any(word.text.startswith(("-i", "--in-place")) or _edits_in_place(word) for word in words):
         return []
     rest, values = _after_options(words, "efl")
     is_scripted = bool(values) or any(word.text.startswith(("--expression", "--file")) for word in words)
@@ -114,14 +112,15 @@ def _edited_by_sed(words: Words) -> Words:
 
 
 def _edited_by_perl(words: Words) -> Words:
-    if not any(_has_letter(word, "i") for word in words):
+    if not any(map(_edits_in_place, words)):
         return []
     return _files(words)[1:]  # after the script, or the script's file
 
 
-def _has_letter(word: Word, letter: str) -> bool:
+def _edits_in_place(word: Word) -> bool:
+    """Whether a word is the option `-i`, alone or with other letters and a suffix (`-pi.bak`)."""
     text = word.text
-    return text.startswith("-") and not text.startswith("--") and letter in text[1:].partition(".")[0]
+    return text.startswith("-") and not text.startswith("--") and "i" in text[1:].partition(".")[0]
 
 
 def _written_with(*flags: str) -> Callable[[Words], Words]:
