@@ -1,12 +1,12 @@
 """The sessions that work on tasks, and what each is doing: derived from the board and from who is present."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
 from commonhold.kernel.clock import Now
 from commonhold.kernel.presence import Presence
-from commonhold.kernel.task import Move, TaskRecord, TaskState
+from commonhold.kernel.task import Move, TaskState
 from commonhold.tasks.board import Board, Condition, Waiting, condition
 from commonhold.tasks.offers import Offers
 
@@ -42,45 +42,27 @@ def agents_of(board: Board, presences: Iterable[Presence], now: Now) -> tuple[Ag
     claims: dict[str, list[str]] = {}
     lost: dict[str, list[str]] = {}
     for record in board.tasks.values():
+        last = record.attempts[-1] if record.attempts else None
         if record.state is TaskState.CLAIMED:
             claims.setdefault(record.holder, []).append(record.id)
-        elif last := _lost_by(record):
-            lost.setdefault(last, []).append(record.id)
+        elif record.state is TaskState.OPEN and last and last.end is Move.RETURN and last.holder:
+            lost.setdefault(last.holder, []).append(record.id)
     present = {each.holder for each in presences} | {
         lease.holder for lease in board.leases.leases if lease.is_live(now)
     }
     open_tasks = Offers(board, now)
     ready = [each for each in board.tasks.values() if condition(each, board.tasks, now) is Condition.READY]
-    return tuple(
-        _agent(
-            (board, ready, open_tasks),
-            holder,
-            claims.get(holder, ()),
-            () if holder in present else lost.get(holder, ()),
-        )
-        for holder in sorted({*claims, *lost, *present})
-    )
-
-
-def _lost_by(record: TaskRecord) -> str:
-    """Return the session whose attempt at an open task ended without a result; empty if there is none."""
-    if record.state is not TaskState.OPEN or not record.attempts:
-        return ""
-    last = record.attempts[-1]
-    return last.holder if last.end is Move.RETURN else ""
-
-
-def _agent(
-    among: tuple[Board, Sequence[TaskRecord], Offers], holder: str, claims: Iterable[str], lost: Iterable[str]
-) -> Agent:
-    board, ready, open_tasks = among
-    can = tuple(sorted(board.capabilities.of(holder)))
-    if held := tuple(claims):
-        return Agent(holder, AgentState.BUSY, held, can=can)
-    if gone := tuple(lost):
-        return Agent(holder, AgentState.GONE, gone, can=can)
-    found = open_tasks.to(holder)
-    best = next((offer.record.id for offer in found if not offer.collisions), "")
-    reasons = ((each, board.capabilities.why_barred(each.task, holder)) for each in ready)
-    barred = tuple(Waiting(each.id, each.task.title, why) for each, why in reasons if why and not best)
-    return Agent(holder, AgentState.IDLE, (), len(found), best, can, barred)
+    found = []
+    for holder in sorted({*claims, *lost, *present}):
+        can = tuple(sorted(board.capabilities.of(holder)))
+        if holder in claims:
+            found.append(Agent(holder, AgentState.BUSY, tuple(claims[holder]), can=can))
+        elif holder not in present:
+            found.append(Agent(holder, AgentState.GONE, tuple(lost[holder]), can=can))
+        else:
+            offered = open_tasks.to(holder)
+            best = next((offer.record.id for offer in offered if not offer.collisions), "")
+            reasons = ((each, board.capabilities.why_barred(each.task, holder)) for each in ready)
+            barred = tuple(Waiting(each.id, each.task.title, why) for each, why in reasons if why and not best)
+            found.append(Agent(holder, AgentState.IDLE, (), len(offered), best, can, barred))
+    return tuple(found)

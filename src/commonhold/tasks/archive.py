@@ -183,7 +183,12 @@ class Archive:
         path, _, mark = name.partition("#")
         note = self._sections.note(path)
         if note is None or note.problem:
-            raise _no_note(path, note)
+            raise InputError(
+                Code.FILE_NOT_FOUND,
+                f"{path!r} is no note of this project" if note is None else f"{path!r} cannot be read: {note.problem}",
+                hint="`commonhold archive list` shows the notes; they are Markdown files that git does not ignore",
+                fields={"path": path},
+            )
         if not mark:
             return note.sections
         start = next((each for each in note.sections if mark in (each.number, each.anchor)), None)
@@ -277,15 +282,6 @@ def _cut(text: str, tokens: int) -> str:
     cut = text[:most]
     at = max(cut.rfind("\n"), cut.rfind(" "))
     return cut[:at].rstrip() if at > most // 2 else cut
-
-
-def _no_note(path: str, note: Note | None) -> InputError:
-    return InputError(
-        Code.FILE_NOT_FOUND,
-        f"{path!r} is no note of this project" if note is None else f"{path!r} cannot be read: {note.problem}",
-        hint="`commonhold archive list` shows the notes; they are Markdown files that git does not ignore",
-        fields={"path": path},
-    )
 
 
 def _no_section(note: Note, mark: str) -> InputError:

@@ -138,7 +138,8 @@ class Claims:
             by = Claimant(self._agent, claim_id, ttl_seconds, self._around.written(now.wall))
             edit = claims.claim(board, standing, by)
             # Remembered first: a process that ends right after its push still owns the claim.
-            self._remember(remembered, edit.lock)
+            mine = Mine(self._agent, edit.lock.claim, edit.lock.fence)
+            self._memory.save(replace(remembered, mine={**remembered.mine, edit.lock.task: mine}))
             if self._ref.push(board, edit):
                 return Claimed(standing, edit.lock, is_new=True, was=standing.lock.agent if standing.lock else "")
             self._pause(number)
@@ -170,7 +171,9 @@ class Claims:
             mine = remembered.mine.get(each.task.name)
             lock = board.locks.get(each.task.name)
             is_asked = wanted is None or wanted == each.task.name
-            if is_asked and each.state is not State.DONE and self._is_mine(mine, lock) and lock is not None:
+            if not is_asked or each.state is State.DONE or mine is None or lock is None:
+                continue
+            if (mine.agent, mine.claim) == (self._agent, lock.claim):
                 return Claimed(each, lock, is_new=False)
         return None
 
@@ -184,13 +187,6 @@ class Claims:
         if mine is not None and mine.agent == self._agent and newest < mine.fence:
             return mine.claim
         return self._around.new_id("claim")
-
-    def _is_mine(self, mine: Mine | None, lock: Lock | None) -> bool:
-        return mine is not None and lock is not None and (mine.agent, mine.claim) == (self._agent, lock.claim)
-
-    def _remember(self, remembered: Remembered, lock: Lock) -> None:
-        mine = {**remembered.mine, lock.task: Mine(self._agent, lock.claim, lock.fence)}
-        self._memory.save(replace(remembered, mine=mine))
 
     def _change(self, task: str, make: Callable[[Board, str, str], Edit | None]) -> Changed | Lost:
         pushed: Edit | None = None

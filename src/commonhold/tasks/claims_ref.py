@@ -78,7 +78,8 @@ class GitClaims:
             self._failures, self._last = 0, (tip, head)
         self._fetch({self.ref: tip, "HEAD": head})
         files = {**self._files(head, PENDING, DONE), **self._files(tip, *FOLDERS)}
-        return board(tip, self._generation(tip), files)
+        generation = int(self._git.ask("rev-list", "--count", "--first-parent", tip)) if tip else 0
+        return board(tip, generation, files)
 
     def push(self, board: Board, edit: Edit) -> bool:
         """Move the ref from the board's commit to one with this edit; False if that is not known to have happened.
@@ -150,9 +151,6 @@ class GitClaims:
         blobs = read_blobs(self._git, [object_id for object_id, size in found.values() if size <= MOST_BYTES])
         too_large = b" " * (MOST_BYTES + 1)
         return {path: File(object_id, blobs.get(object_id, too_large)) for path, (object_id, _) in found.items()}
-
-    def _generation(self, commit: str) -> int:
-        return int(self._git.ask("rev-list", "--count", "--first-parent", commit)) if commit else 0
 
     def _commit(self, board: Board, edit: Edit) -> str:
         new = {path: content for path, content in edit.files.items() if content is not None}

@@ -34,12 +34,17 @@ class TaskLandings:
             self._follow_undos(holder, [each for each in known if each.state is TaskState.LANDED and _admitted(each)])
         if self._revisions is None:
             return
-        waiting = sorted(filter(_is_followed, known), key=_target)
-        for target, group in groupby(waiting, key=_target):
+        followed = [each for each in known if each.state in (TaskState.DONE, TaskState.LANDED) and _commit(each)]
+        for target, group in groupby(sorted(followed, key=_target), key=_target):
             listed = list(group)
             reached = self._revisions.reached(target, [_commit(each) for each in listed])
             for record in listed:
-                self._follow(holder, record, reached.get(_commit(record)))
+                commit, attempt = _commit(record), record.attempt
+                is_reached = reached.get(commit)  # None: unknown
+                if is_reached and record.state is TaskState.DONE:
+                    self._queue.execute(LandTask(holder, record.id, commit, attempt, f"part of {target}"))
+                elif is_reached is False and record.state is TaskState.LANDED and not self._is_shared:
+                    self._queue.execute(StrandTask(holder, record.id, commit, attempt, f"no longer part of {target}"))
 
     def _follow_undos(self, holder: str, landed: Sequence[TaskRecord]) -> None:
         undone = undone_among(self._store, {number for each in landed for number in _admitted(each)})
@@ -48,17 +53,6 @@ class TaskLandings:
             if undone.keys() >= set(admitted):
                 reason = words_of_undo(undone[number] for number in admitted)
                 self._queue.execute(UndoTask(holder, record.id, admitted, record.attempt, reason))
-
-    def _follow(self, holder: str, record: TaskRecord, is_reached: bool | None) -> None:  # noqa: FBT001 - None: unknown
-        target, commit = record.task.target, _commit(record)
-        if is_reached and record.state is TaskState.DONE:
-            self._queue.execute(LandTask(holder, record.id, commit, record.attempt, f"part of {target}"))
-        elif is_reached is False and record.state is TaskState.LANDED and not self._is_shared:
-            self._queue.execute(StrandTask(holder, record.id, commit, record.attempt, f"no longer part of {target}"))
-
-
-def _is_followed(record: TaskRecord) -> bool:
-    return record.state in (TaskState.DONE, TaskState.LANDED) and bool(_commit(record))
 
 
 def _commit(record: TaskRecord) -> str:
