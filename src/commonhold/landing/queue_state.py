@@ -15,21 +15,22 @@ def queue_states(
 ) -> tuple[QueueView, ...]:
     """Return the state of the queue of each ref in `landings`; `live` are the entries that have not ended."""
     held = [each for each in leases if each.is_live(now)]
-    return tuple(_queue_state(each, live, held) for each in landings)
-
-
-def _queue_state(landings: Landings, live: Sequence[EntryRecord], leases: Sequence[Lease]) -> QueueView:
-    key = canonical(queue_key(landings.onto))
-    own = [each for each in live if each.entry.onto == landings.onto]
-    return QueueView(
-        landings.onto,
-        next((each.holder for each in leases if each.covering(key)), ""),
-        sum(each.state is EntryState.QUEUED for each in own),
-        sum(each.state is EntryState.TESTING for each in own),
-        landings.count,
-        landings.last_at,
-        min((each.added_at for each in own), default=None),
-    )
+    found = []
+    for each in landings:
+        key = canonical(queue_key(each.onto))
+        own = [entry for entry in live if entry.entry.onto == each.onto]
+        found.append(
+            QueueView(
+                each.onto,
+                next((lease.holder for lease in held if lease.covering(key)), ""),
+                sum(entry.state is EntryState.QUEUED for entry in own),
+                sum(entry.state is EntryState.TESTING for entry in own),
+                each.count,
+                each.last_at,
+                min((entry.added_at for entry in own), default=None),
+            )
+        )
+    return tuple(found)
 
 
 def why_waiting(record: EntryRecord, live: Sequence[EntryRecord], queue: QueueView) -> str:

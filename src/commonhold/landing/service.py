@@ -125,7 +125,9 @@ class Entries:
         with self._queue.read() as reader:
             found = [each for each in reader.entries_in_question(ids) if ref in ("", each.entry.onto)]
             live = [each for each in found if not each.is_final]
-            queues = queue_states(_landings(reader, ref), live, reader.leases(), self._queue.now())
+            # A branch that was named has a queue, even if nothing was ever added for it.
+            landings = reader.landings(ref) or ((Landings(ref, 0, None),) if ref else ())
+            queues = queue_states(landings, live, reader.leases(), self._queue.now())
             if ids:
                 known = {each.id: each for each in found}
                 if missing := [each for each in ids if each not in known]:
@@ -177,8 +179,3 @@ class Entries:
                 if record is not None and code is Refusal.ENTRY_RETURNED:
                     step = Next("queue show", {"entry": record.id}, "read its repair packet, commit, and add it again")
                 return EntryAnswer("refused", entries, code=code, why=why, next=step)
-
-
-def _landings(reader: TaskReader, ref: str) -> tuple[Landings, ...]:
-    """Return those on each branch of the queue; on one that was named, even if nothing was ever added for it."""
-    return reader.landings(ref) or ((Landings(ref, 0, None),) if ref else ())
