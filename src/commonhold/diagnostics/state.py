@@ -10,7 +10,7 @@ import shlex
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing
 from pathlib import Path
 from typing import Final
 from urllib.parse import quote
@@ -139,7 +139,10 @@ def _database(folder: str) -> Iterator[Finding]:
         yield _lost(fallen_back(path, mark))
         return
     try:
-        with _reading(path) as connection:
+        with closing(_connect(path)) as connection:
+            # One view of the database, which is not written to.
+            connection.set_busy_timeout(_BUSY_TIMEOUT_MS)
+            connection.execute("BEGIN")
             if is_new(connection):
                 yield _lost(fallen_back(path, mark)) if mark else _NO_DATABASE
                 return
@@ -175,15 +178,6 @@ def _read_rows(session: SqliteSession) -> None:
     """Read what no other check reads: SQLite does not see damage inside a text. Raises apsw.CorruptError."""
     for name in ("waiters", "lost", "works", "values", "tasks", "runs", "entries", "managed_sessions"):
         getattr(session, name)()
-
-
-@contextmanager
-def _reading(path: str) -> Iterator[apsw.Connection]:
-    """Yield one view of the database, which is not written to."""
-    with closing(_connect(path)) as connection:
-        connection.set_busy_timeout(_BUSY_TIMEOUT_MS)
-        connection.execute("BEGIN")
-        yield connection
 
 
 def _connect(path: str) -> apsw.Connection:

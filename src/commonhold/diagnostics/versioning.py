@@ -37,9 +37,8 @@ def git(repository: Repository | None) -> Iterator[Finding]:
 
 def _git_repository(root: str, git_dir: Path) -> Iterator[Finding]:
     yield ok("repository", f"{root}, of user {os.stat(root).st_uid}", root=root, git_dir=str(git_dir))
-    trees = [
-        line[9:] for line in (ask("-C", root, "worktree", "list", "--porcelain") or "").splitlines() if _is_tree(line)
-    ]
+    lines = (ask("-C", root, "worktree", "list", "--porcelain") or "").splitlines()
+    trees = [line.removeprefix("worktree ") for line in lines if line.startswith("worktree ")]
     yield ok("worktrees", f"{len(trees)}, sharing one state", worktrees=trees)
     yield _merge_driver(root)
     found = [name for name in _UNDER_WAY if (git_dir / name).exists()]
@@ -61,7 +60,3 @@ def _merge_driver(root: str) -> Finding:
         found = f"the program that git would call, {program}, does not exist"
         return warn("merge driver", found, "commonhold install git (or: commonhold uninstall git)")
     return ok("merge driver", "git merges with commonhold", driver=driver)
-
-
-def _is_tree(line: str) -> bool:
-    return line.startswith("worktree ")

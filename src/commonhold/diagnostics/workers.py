@@ -16,15 +16,10 @@ def workers(held: Collection[Lease], broker: str) -> Iterator[Finding]:
     elif broker:
         yield warn("workers", "no worker runs managed sessions", "start one on a machine: commonhold worker")
     if broker:
-        yield _broker(broker)
+        from commonhold.sessions.wakes import check_broker  # noqa: PLC0415 - most repositories have no broker
 
-
-def _broker(broker: str) -> Finding:
-    from commonhold.sessions.wakes import check_broker  # noqa: PLC0415 - most repositories have no broker
-
-    why = check_broker(broker)
-    if why:
-        return warn(
-            "broker", f"it does not answer: {why}", "workers still look every five seconds; see COMMONHOLD_BROKER"
-        )
-    return ok("broker", "it answers")
+        if why := check_broker(broker):
+            found = f"it does not answer: {why}"
+            yield warn("broker", found, "workers still look every five seconds; see COMMONHOLD_BROKER")
+        else:
+            yield ok("broker", "it answers")

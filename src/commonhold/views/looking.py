@@ -1,10 +1,9 @@
 """Read the state and the log of one working tree for the views."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from commonhold.commits.queries import Queries
 from commonhold.kernel.events import Recorded
-from commonhold.kernel.lease_ports import LeaseView
 from commonhold.leases.registry import task_storage
 from commonhold.views.overview import Overview, Work, overview
 from commonhold.views.timeline import MOST_EVENTS, Timeline, timeline
@@ -40,12 +39,9 @@ class Views:
 
     def _newest(self, limit: int) -> Sequence[Recorded]:
         """Return the newest events of all logs, in the order of time."""
-        parts = [view.latest(limit) for view in self._views()]
-        return parts[0] if len(parts) == 1 else sorted((e for part in parts for e in part), key=lambda each: each.at)
-
-    def _views(self) -> Iterator[LeaseView]:
         with self._place.store.read() as reader:
-            yield reader
+            parts = [reader.latest(limit)]
         if self._place.is_shared:
             with self._place.registry.read() as view:
-                yield view
+                parts.append(view.latest(limit))
+        return parts[0] if len(parts) == 1 else sorted((e for part in parts for e in part), key=lambda each: each.at)

@@ -166,11 +166,8 @@ def _files(ledger: Ledger, spans: Sequence[Span]) -> list[FileActivity]:
         elif isinstance(event, CommitRefused | LeaseDenied):
             for file in map(at, paths_of(ledger.keys_of(event))):
                 file.refusals, file.last_at = file.refusals + 1, each.at
-    held = {(path, span.holder) for span in spans if _is_held(span) for path in paths_of(span.keys)}
+    held_now = [span for span in spans if span.ended_at is None and span.kind != "wait"]
+    held = {(path, span.holder) for span in held_now for path in paths_of(span.keys)}
     for path, holder in sorted(held):
         at(path).holders.append(holder)
     return sorted(found.values(), key=lambda each: (-each.commits - each.refusals - len(each.holders), each.path))
-
-
-def _is_held(span: Span) -> bool:
-    return span.ended_at is None and span.kind != "wait"
