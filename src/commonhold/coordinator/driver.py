@@ -114,7 +114,7 @@ class _Carrying:
         with self._keeper:
             self._keeper.keep(self._hold, self._run.lease_id, self._pace.run_ttl)
             try:
-                if self._needs_plan():
+                if not self._hold.runs(self._run.id).runs[0].items:
                     self._plan()
                 if not (self._is_lost or self._asked_to_stop.is_set()):
                     self._edit()
@@ -126,9 +126,6 @@ class _Carrying:
         if self._fault is not None:
             raise self._fault
         return None if answer.code is Refusal.RUN_TAKEN else answer
-
-    def _needs_plan(self) -> bool:
-        return not self._hold.runs(self._run.id).runs[0].items
 
     def _plan(self) -> None:
         """Ask the planner for the items of a run that has none."""
@@ -208,14 +205,11 @@ class _Carrying:
             self._is_over = True
             self._end_work()
         elif answer.item is None:
-            self._wait_for_progress(seen)
+            # Wait until an item of this run has made a step, or others may have changed something.
+            with self._progress:
+                if self._steps == seen and not self._ending.is_set():
+                    self._progress.wait(_IDLE_SECONDS)
         return answer.item
-
-    def _wait_for_progress(self, seen: int) -> None:
-        """Wait until an item of this run has made a step, or others may have changed something."""
-        with self._progress:
-            if self._steps == seen and not self._ending.is_set():
-                self._progress.wait(_IDLE_SECONDS)
 
     def _work_on(self, view: ItemView) -> None:
         around = Surroundings(

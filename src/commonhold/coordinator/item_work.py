@@ -98,7 +98,10 @@ class ItemWork:
 
     def _edit(self, view: ItemView) -> ItemView | None:
         """Lease the keys of the lock plan, read the regions as they are now, and ask the editor for a candidate."""
-        self._release_all_but_claim(view)
+        # Those of an earlier candidate go first, so that the next are acquired together.
+        for each in self._leases_beside_claim(view):
+            self._around.keeper.drop(each.id)
+            self._session.release(each.id)
         request = self._request(view)
         if not self._around.roles.editor_writes:
             locks = view.item.locks or LockPlan()
@@ -250,12 +253,6 @@ class ItemWork:
         held = self._session.leases(holder=view.item.session)
         return [LeaseRef(each.id, each.fence) for each in held if each.id != view.task.lease_id]
 
-    def _release_all_but_claim(self, view: ItemView) -> None:
-        """Release the leases of an earlier candidate, so that the next are acquired together."""
-        for each in self._leases_beside_claim(view):
-            self._around.keeper.drop(each.id)
-            self._session.release(each.id)
-
 
 def _outcome(answer: CommitAnswer) -> CandidateOutcome:
     if answer.code is None:
@@ -266,7 +263,10 @@ def _outcome(answer: CommitAnswer) -> CandidateOutcome:
         or [each.held for each in answer.conflicts]
     )
     return CandidateOutcome(
-        answer.code, one_line(answer.why), tuple(dict.fromkeys(keys)), repair=_json(shapes.commit(answer))
+        answer.code,
+        one_line(answer.why),
+        tuple(dict.fromkeys(keys)),
+        repair=json.dumps(shapes.commit(answer), ensure_ascii=False),
     )
 
 
@@ -275,7 +275,3 @@ def _text_of(changeset: Changeset) -> str:
     import msgspec  # noqa: PLC0415 - loaded here: only candidates need it
 
     return msgspec.json.encode(changeset).decode()
-
-
-def _json(shape: Any) -> str:  # noqa: ANN401
-    return json.dumps(shape, ensure_ascii=False)

@@ -56,19 +56,16 @@ def decided_again(state: State, events: Sequence[Recorded]) -> tuple[Event, ...]
     instant may come first: then the result does not begin with them. Raises KeyError if a run is unknown.
     """
     first = events[0]
-    if isinstance(first.event, ItemMoved) and _is_following(first.event):
-        followed = _followed(state, first, first.event.run_id)
-        if followed == (first.event,):
+    event = first.event
+    if isinstance(event, ItemMoved) and event.step in _FOLLOWING and event.role is None:
+        followed = _followed(state, first, event.run_id)
+        if followed == (event,):
             return followed
     segment = _segment(events)
     if segment is None:
         return None
     command, now = _command(state, segment), _instant(state, segment)
     return decide(_blackboard(state, segment, command, now), command, now).events
-
-
-def _is_following(event: ItemMoved) -> bool:
-    return event.step in _FOLLOWING and event.role is None
 
 
 def _followed(state: State, recorded: Recorded, run_id: str) -> tuple[Event, ...]:
