@@ -105,11 +105,11 @@ class Parts(MutableMapping[str, click.Command]):
 
     def __iter__(self) -> Iterator[str]:
         """Iterate over the names, and load nothing."""
-        return iter({**self._later, **self._loaded})
+        return iter([*(name for name in self._loaded if name not in self._later), *self._later])
 
     def __len__(self) -> int:
         """Return how many there are."""
-        return len({**self._later, **self._loaded})
+        return sum(1 for _ in self)
 
 
 class Command(_WithExamples):

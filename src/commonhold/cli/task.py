@@ -12,17 +12,25 @@ from commonhold.cli.common_options import Given, common, request_option, ttl_opt
 from commonhold.cli.exit_status import DONE, REFUSED
 from commonhold.cli.opening import opened
 from commonhold.cli.output import announced, answer
-from commonhold.cli.task_changes import accept, cancel, decline, done, fail, refuse, reopen
 from commonhold.kernel.errors import Code, UsageError
 from commonhold.tasks.commands import Collisions
 
 _POLL_SECONDS: Final = 1.0
+_CHANGES: Final = ("accept", "decline", "done", "fail", "refuse", "cancel", "reopen")
+_LATER: Final = Parts(
+    {
+        "add": "task_adding:add",
+        "propose": "task_adding:propose",
+        "import": "task_adding:import_",
+        **{name: f"task_changes:{name}" for name in _CHANGES},
+    }
+)
 
 
 @click.group(
     "task",
     cls=Group,
-    commands=Parts({"add": "task_adding:add", "propose": "task_adding:propose", "import": "task_adding:import_"}),
+    commands=_LATER,
     examples=("commonhold task import plan.yaml", "commonhold task claim", "commonhold task list"),
 )
 @common
@@ -121,7 +129,3 @@ def _claim(
             time.sleep(min(left, _POLL_SECONDS))
     answer(given, found, task_shapes.answer, lambda found: task_words.answer(found, given))
     return REFUSED if found.code else DONE
-
-
-for _part in (accept, decline, done, fail, refuse, cancel, reopen):
-    command.add_command(_part)
