@@ -193,7 +193,14 @@ class Archive:
             return note.sections
         start = next((each for each in note.sections if mark in (each.number, each.anchor)), None)
         if start is None:
-            raise _no_section(note, mark)
+            some = ", ".join(each.number for each in note.sections[:10])
+            seen = f"it has the sections {some}; `commonhold archive list {note.path}` shows them"
+            raise InputError(
+                Code.SECTION_UNKNOWN,
+                f"{note.path} has no section {mark!r}",
+                hint=seen if some else "it is empty",
+                fields={"path": note.path, "section": mark},
+            )
         below = f"{start.number}."
         return tuple(each for each in note.sections if each is start or each.number.startswith(below))
 
@@ -225,7 +232,11 @@ class Archive:
         for key in keys:
             for section, score, why in self._mentions(key):
                 add(section, score, why)
-        for section, count in self._words(words):
+        wanted = list(dict.fromkeys(each for each in _WORDS.findall(words.lower()) if each not in _COMMON))[:20]
+        for hit in self._sections.search(wanted, needs_all=False, limit=MOST_FOUND) if wanted else ():
+            section = hit.section
+            present = set(_WORDS.findall(f"{section.title} {section.text}".lower()))
+            count = sum(each in present for each in wanted)
             if section.name in found or count >= _LEAST_WORDS:
                 add(section, _WORD * count, "it has words of the task")
         return sorted(found.values(), key=lambda each: (-each.score, each.section.path, each.section.line))
@@ -246,12 +257,6 @@ class Archive:
             for found in self._sections.search(phrases, needs_all=False, limit=MOST_FOUND):
                 if what := find(found.section):
                     yield found.section, score, f"it mentions {what}"
-
-    def _words(self, words: str) -> Iterator[tuple[Section, int]]:
-        wanted = list(dict.fromkeys(each for each in _WORDS.findall(words.lower()) if each not in _COMMON))[:20]
-        for found in self._sections.search(wanted, needs_all=False, limit=MOST_FOUND) if wanted else ():
-            present = set(_WORDS.findall(f"{found.section.title} {found.section.text}".lower()))
-            yield found.section, sum(each in present for each in wanted)
 
 
 def tokens_of(text: str) -> int:
@@ -282,13 +287,3 @@ def _cut(text: str, tokens: int) -> str:
     cut = text[:most]
     at = max(cut.rfind("\n"), cut.rfind(" "))
     return cut[:at].rstrip() if at > most // 2 else cut
-
-
-def _no_section(note: Note, mark: str) -> InputError:
-    some = ", ".join(each.number for each in note.sections[:10])
-    return InputError(
-        Code.SECTION_UNKNOWN,
-        f"{note.path} has no section {mark!r}",
-        hint=f"it has the sections {some}; `commonhold archive list {note.path}` shows them" if some else "it is empty",
-        fields={"path": note.path, "section": mark},
-    )

@@ -115,10 +115,6 @@ def task(name: str, content: bytes) -> Task:
         return Task(name)
     if not isinstance(read, dict):
         return Task(name, problem="its file is not a YAML mapping of at most 16 KiB")
-    return _of_fields(name, read)
-
-
-def _of_fields(name: str, read: Mapping[object, object]) -> Task:
     needs, priority = read.get("needs") or [], read.get("priority", 0)
     title = str(read.get("title") or read.get("task") or "")
     needed = [needs] if isinstance(needs, str) else needs
@@ -165,7 +161,7 @@ def lock_text(held: Lock) -> bytes:
         "ttl_seconds": f"{held.ttl_seconds:g}",
         "heartbeat": held.heartbeat,
     }
-    return "".join(f"{key}: {_on_one_line(str(value))}\n" for key, value in lines.items()).encode()
+    return "".join(f"{key}: {' '.join(str(value).split())}\n" for key, value in lines.items()).encode()
 
 
 def fence_text(fence: int) -> bytes:
@@ -181,10 +177,6 @@ def _lines(content: bytes) -> dict[str, str]:
         if mark:
             found.setdefault(key.strip().lower(), value.strip())
     return found
-
-
-def _on_one_line(text: str) -> str:
-    return " ".join(text.split())
 
 
 def _whole(text: str) -> int:
