@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from functools import partial
 from typing import Final
 
@@ -141,14 +142,13 @@ class GitBranch:
                 if is_sure
                 else "it may not work with the branch, and no check decides"
             )
-        listed = tuple(self._with_authors(each, base, head) for each in conflicts[:MOST_CONFLICTS])
+        listed = tuple(
+            replace(each, changed_by=self._branch.changes_to(each.path, base, head))
+            for each in conflicts[:MOST_CONFLICTS]
+        )
         first = f": {listed[0].path}: {listed[0].why}" if listed else ""
         more = f" (and {len(conflicts) - 1} more)" if len(conflicts) > 1 else ""
         return RepairPacket(fault, one_line(f"{what}{first}{more}"), head, listed)
-
-    def _with_authors(self, conflict: RepairConflict, base: str, head: str) -> RepairConflict:
-        changes = self._branch.changes_to(conflict.path, base, head)
-        return RepairConflict(conflict.path, conflict.why, conflict.region, conflict.text, changes)
 
     def beside(self, commit: str, head: str) -> tuple[str, ...]:
         """Return the ids of the entries that have landed since a commit left the branch."""

@@ -9,7 +9,6 @@ import msgspec
 
 from commonhold.api.wire.changesets import changeset as changeset_of
 from commonhold.coordinator.roles import Edited, ItemRequest, Planned, Replanned, RoleFailed, Verdict
-from commonhold.kernel.changeset import Changeset, Edit
 from commonhold.kernel.errors import InputError
 from commonhold.kernel.run import Locking, LockPlan, Role, RoleMessage, TokenUsage
 from commonhold.tasks.plans import read_plan
@@ -99,17 +98,10 @@ def edited(printed: bytes, request: ItemRequest) -> Edited | RoleFailed:
         found = changeset_of(shape["changeset"])
     except InputError as fault:
         return RoleFailed(fault.message, common.usage)
-    return Edited(_based(found, request), _text(shape, "note"), common.usage, common.messages)
-
-
-def _based(found: Changeset, request: ItemRequest) -> Changeset:
     hashes = {each.key: each.hash for each in request.regions}
     names = {**hashes, **{key.removeprefix("file:"): value for key, value in hashes.items()}}
-
-    def based(edit: Edit) -> Edit:
-        return edit if edit.base is not None else replace(edit, base=names.get(edit.key))
-
-    return replace(found, edits=tuple(map(based, found.edits)))
+    edits = tuple(each if each.base is not None else replace(each, base=names.get(each.key)) for each in found.edits)
+    return Edited(replace(found, edits=edits), _text(shape, "note"), common.usage, common.messages)
 
 
 def replanned(printed: bytes) -> Replanned | RoleFailed:
@@ -155,17 +147,13 @@ def _answer(printed: bytes, by: Role) -> tuple[dict[str, Any], _Common] | RoleFa
     shape = _object(printed)
     if isinstance(shape, RoleFailed):
         return shape
-    messages = _messages(shape, by)
-    return messages if isinstance(messages, RoleFailed) else (shape, _Common(_usage(shape), messages))
-
-
-def _messages(shape: Mapping[str, Any], by: Role) -> tuple[RoleMessage, ...] | RoleFailed:
     raw = shape.get("messages") or []
     try:
-        return tuple(RoleMessage(Role(each["to"]), one_line(each["text"]), by) for each in raw)
+        messages = tuple(RoleMessage(Role(each["to"]), one_line(each["text"]), by) for each in raw)
     except (TypeError, KeyError, ValueError):
         roles = ", ".join(Role)
         return RoleFailed(f"its messages are no list of objects with `to` (one of {roles}) and `text`")
+    return shape, _Common(_usage(shape), messages)
 
 
 def _usage(shape: Mapping[str, Any]) -> TokenUsage | None:

@@ -32,10 +32,7 @@ def git(repository: Repository | None) -> Iterator[Finding]:
     if repository.git_dir is None:
         yield ok("repository", f"{repository.root}, a plain folder (no git)", root=repository.root)
         return
-    yield from _git_repository(repository.root, Path(repository.git_dir))
-
-
-def _git_repository(root: str, git_dir: Path) -> Iterator[Finding]:
+    root, git_dir = repository.root, Path(repository.git_dir)
     yield ok("repository", f"{root}, of user {os.stat(root).st_uid}", root=root, git_dir=str(git_dir))
     lines = (ask("-C", root, "worktree", "list", "--porcelain") or "").splitlines()
     trees = [line.removeprefix("worktree ") for line in lines if line.startswith("worktree ")]

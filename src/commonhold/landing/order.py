@@ -6,7 +6,7 @@ A failed batch is halved until the culprit is alone, before others of its priori
 overtaken by a younger one that may conflict with it.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -78,10 +78,17 @@ def arranged(window: Sequence[EntryRecord], touched: Touched) -> tuple[EntryReco
 def predicted(touched: Touched) -> tuple[Prediction, ...]:
     """Return the pairs of changes that touch the same regions, in the order of their names in `touched`."""
     places = {name: _by_path(keys) for name, keys in touched.items()}
-    found = (
-        Prediction(one, other, tuple(_shared(places[one], places[other]))) for one, other in combinations(places, 2)
-    )
-    return tuple(each for each in found if each.keys)
+    found = []
+    for (one, mine), (other, theirs) in combinations(places.items(), 2):
+        keys = [
+            str(key)
+            for path in sorted(mine.keys() & theirs.keys())
+            for key in mine[path]
+            if any(_meet(key, each) for each in theirs[path])
+        ]
+        if keys:
+            found.append(Prediction(one, other, tuple(keys)))
+    return tuple(found)
 
 
 def _by_path(keys: Iterable[str]) -> dict[tuple[str, ...], list[Key]]:
@@ -89,11 +96,6 @@ def _by_path(keys: Iterable[str]) -> dict[tuple[str, ...], list[Key]]:
     for key in map(canonical, sorted(keys)):
         found.setdefault(key.path, []).append(key)
     return found
-
-
-def _shared(one: Mapping[tuple[str, ...], list[Key]], other: Mapping[tuple[str, ...], list[Key]]) -> Iterator[str]:
-    for path in sorted(one.keys() & other.keys()):
-        yield from (str(key) for key in one[path] if any(_meet(key, each) for each in other[path]))
 
 
 def _meet(one: Key, other: Key) -> bool:

@@ -6,7 +6,7 @@ together: one that waits a little costs less than a candidate that is refused. A
 may last for hours, so such an item is taken when nothing else is left.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 
 from commonhold.kernel.run import ItemRecord, ItemState
 from commonhold.kernel.task import TaskRecord, TaskState
@@ -39,17 +39,15 @@ def waiting(turn: RunTurn) -> tuple[tuple[Waiting, ...], bool]:
     is_over = (
         bool(turn.items) and len(stuck) == len(open_ones) and not any(each.is_in_progress for each in turn.changed)
     )
-    return tuple(_lines(turn, stuck)), is_over
-
-
-def _lines(turn: RunTurn, stuck: Mapping[str, str]) -> Iterator[Waiting]:
+    found = []
     for item in turn.changed:
         record = turn.tasks.tasks[item.task_id]
         if item.state in (ItemState.FAILED, ItemState.CANCELLED):
-            yield Waiting(item.task_id, record.task.title, f"it is {item.state.value}: {item.note}")
+            found.append(Waiting(item.task_id, record.task.title, f"it is {item.state.value}: {item.note}"))
         elif item.state is ItemState.OPEN:
             why = stuck.get(item.task_id) or why_not(record, turn.tasks.tasks, turn.now)
-            yield Waiting(item.task_id, record.task.title, why or "its keys are in use")
+            found.append(Waiting(item.task_id, record.task.title, why or "its keys are in use"))
+    return tuple(found), is_over
 
 
 def _is_left(turn: RunTurn, item: ItemRecord) -> bool:
