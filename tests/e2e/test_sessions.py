@@ -176,6 +176,29 @@ def test_the_work_of_a_session_is_reviewed_and_merged(office: Office, call_here:
     assert call_here("session", "approve", session).status == 1
 
 
+def test_sessions_of_a_whole_plan_start_with_the_work_that_their_tasks_need(office: Office, call_here: Call) -> None:
+    office.hold.add_tasks(
+        Task("floor", "lay the floor", target="main"), Task("wall", "build the wall", needs=("floor",), target="main")
+    )
+    agent = (
+        "[ $(cat floor* | wc -l) = 1 ] && touch wall; echo > floor; git add -A; git commit -qm work; : {prompt_file}"
+    )
+    begun = call_here("session", "start", "--each-task", "--with", agent)
+    assert begun.status == 0, begun
+    (floor, wall) = re.findall(r"^queued: (s\d+)  ", begun.text, re.MULTILINE)
+    assert call_here("session", "start", "--each-task", "--with", agent).text.startswith("no open task")
+    office.until(floor, SessionState.AWAITING_REVIEW)
+    assert office.record(wall).state is SessionState.QUEUED
+    approved = process("session", "approve", floor, cwd=office.root)
+    assert approved.returncode == 0, approved.stderr
+    record = office.until(wall, SessionState.AWAITING_REVIEW)
+    head = Git(str(office.root)).line("rev-parse", "HEAD")
+    assert record.session.base == head
+    assert "wall" in call_here("session", "review", wall).text
+    assert process("session", "approve", wall, cwd=office.root).returncode == 0
+    assert (office.root / "wall").exists()
+
+
 def test_the_work_becomes_a_pull_request_and_is_approved_once_that_is_merged(
     office: Office, call_here: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

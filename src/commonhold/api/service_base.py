@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from threading import Lock
 from typing import TYPE_CHECKING, Self, TypeVar, Unpack
 
@@ -58,6 +58,10 @@ class ServiceBase:
     def session_queue(self) -> ManagedSessions:
         """Return the managed sessions: for the process that starts their supervisors."""
         return self._uses.managed_sessions
+
+    def follow_tasks(self, holder: str, ids: Sequence[str]) -> None:
+        """Record which work of these tasks has landed: for the process whose sessions wait for it."""
+        self._uses.tasks.follow(holder, ids)
 
     @property
     def root(self) -> str:

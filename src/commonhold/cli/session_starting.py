@@ -1,6 +1,8 @@
 """`commonhold session start`: queue an agent on a task."""
 
 import re
+from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import TypedDict, Unpack
 
@@ -14,13 +16,16 @@ from commonhold.cli.command import Command
 from commonhold.cli.common_options import Given, common, request_option
 from commonhold.cli.exit_status import DONE
 from commonhold.cli.opening import opened
-from commonhold.cli.output import answer, complain
+from commonhold.cli.output import answer, complain, shown
 from commonhold.client.daemon import pid_of
 from commonhold.client.daemon import start as start_daemon
+from commonhold.client.session import Commonhold
 from commonhold.config import load_settings
 from commonhold.kernel.errors import Code, InputError, UsageError
-from commonhold.kernel.managed_session import DEFAULT_SESSION_ATTEMPTS, Sandbox
+from commonhold.kernel.managed_session import DEFAULT_SESSION_ATTEMPTS, MOST_LISTED_SESSIONS, Sandbox
+from commonhold.kernel.task import TaskState
 from commonhold.session_host.shared_commits import offer_commit
+from commonhold.sessions.answers import ManagedSessionAnswer
 from commonhold.tasks.plans import duration
 from commonhold.workspace.git.process import Git
 from commonhold.workspace.git.reachability import GitRevisions
@@ -30,6 +35,7 @@ from commonhold.workspace.repository import find_repository
 class _Options(TypedDict):
     worker: str
     task_id: str
+    each_task: bool
     base: str
     setup: str
     teardown: str
@@ -57,6 +63,7 @@ class _Options(TypedDict):
         "commonhold session start 'fix it' --with claude --sandbox bubblewrap --network --expose ~/.claude:rw",
         "commonhold session start --task price --with claude",
         "commonhold session start --task price --with claude --remote origin",
+        "commonhold task import plan.yaml && commonhold session start --each-task --with claude",
         "commonhold session start \"speed up the parser\" --with codex --check 'pytest -q' --timeout 30m",
     ),
 )
@@ -69,6 +76,9 @@ class _Options(TypedDict):
     help=f"Who works on it: {', '.join(HEADLESS)}, or a command with {PROMPT_FILE} and perhaps {{workspace}}.",
 )
 @click.option("--task", "task_id", metavar="ID", default="", help="The task of the queue that it works on and claims.")
+@click.option(
+    "--each-task", is_flag=True, help="Start one for each open task of the queue on which no session works or waits."
+)
 @click.option("--base", metavar="REVISION", default="", help="Where it starts; default: the commit checked out here.")
 @click.option("--setup", metavar="COMMAND", default="", help="Prepares the workspace; if it fails, the session does.")
 @click.option("--teardown", metavar="COMMAND", default="", help="Is run before the workspace is removed.")
@@ -115,7 +125,8 @@ def start(given: Given, *, task: str, **options: Unpack[_Options]) -> int:
     """Queue an agent on TASK, a text for it (-: standard input), and return at once.
 
     With --task, the text may be left out: it is that of the task then. The session claims the task when its turn
-    begins, waits until that is possible, and ends with it done, failed or given back.
+    begins, waits until that is possible, and ends with it done, failed or given back. If the task needs others, the
+    session starts where its branch ends by then, with their work. With --each-task a whole plan is queued so.
 
     The daemon makes a git worktree at the base, on a branch `agent/ID`, copies the ignored files that match the
     patterns in `.worktreeinclude`, runs the set-up command there, and then the agent, with standard input from
@@ -135,14 +146,18 @@ def start(given: Given, *, task: str, **options: Unpack[_Options]) -> int:
             f"the task has more than {MOST_PROMPT_BYTES:,} bytes, which no argument of a program can have",
             hint="put the text into a file of the repository, and name that file",
         )
+    if options["each_task"] and (text or options["task_id"]):
+        raise UsageError(
+            Code.USAGE, "--each-task takes neither a text nor --task", hint="the texts are those of the tasks"
+        )
     with opened(given) as place:
         base, remote = options["base"], options["remote"]
         if remote:
             base = _offered(place.hold.root, remote, base)
-        found = place.hold.start_managed_session(
+        begin = partial(
+            place.hold.start_managed_session,
             text,
             agent=agent,
-            task_id=options["task_id"],
             base=base,
             remote=remote,
             setup=options["setup"],
@@ -158,12 +173,38 @@ def start(given: Given, *, task: str, **options: Unpack[_Options]) -> int:
             timeout_seconds=_seconds(options["timeout"]),
             silence_seconds=_seconds(options["silence"]),
             most_attempts=options["attempts"],
-            request_id=options["request_id"],
         )
-        if not remote:
+        request = options["request_id"]
+        if options["each_task"]:
+            begun = [
+                begin(task_id=task, request_id=request and f"{request}-{task}") for task in _tasks_to_start(place.hold)
+            ]
+            found = ManagedSessionAnswer("started", tuple(view for each in begun for view in each.sessions))
+        else:
+            found = begin(task_id=options["task_id"], request_id=request)
+        if not remote and found.sessions:
             _see_to_daemon(place.hold.root)
-    answer(given, found, session_shapes.answer, session_words.answered)
+    in_words = _in_words if options["each_task"] else session_words.answered
+    answer(given, found, session_shapes.answer, in_words)
     return DONE
+
+
+def _tasks_to_start(hold: Commonhold) -> list[str]:
+    """Return the open tasks of the queue that no session works on or waits for, in the order of the queue."""
+    sessions = hold.managed_sessions(limit=MOST_LISTED_SESSIONS).sessions
+    taken = {each.record.session.task_id for each in sessions}
+    tasks = (each.record for each in hold.tasks().tasks)
+    return [each.id for each in tasks if each.state is TaskState.OPEN and each.id not in taken]
+
+
+def _in_words(found: ManagedSessionAnswer) -> Iterator[str]:
+    if not found.sessions:
+        yield "no open task is without a session; next: commonhold task list"
+        return
+    for each in found.sessions:
+        session = each.record.session
+        yield f"queued: {session.id}  {shown(session.task_id)}: {shown(session.title)}"
+    yield "next: commonhold session list"
 
 
 def _offered(root: str, remote: str, base: str) -> str:

@@ -211,9 +211,10 @@ class SessionQueued:
 class SessionMoved:
     """A managed session changed its state, by `holder`, in the attempt of that number.
 
-    A CLAIM has the supervisor's lease with its fence, the `place` where it runs, and the `slot`, the number of the port
-    range that it prefers. An ASK has the `wish`. A PAUSE or LOSE may have the instant `due` from which it goes on by
-    itself. A RETRY may have a new `task`, an APPROVE has the merge `commit` (empty: it was merged elsewhere).
+    A CLAIM has the supervisor's lease with its fence, the `place` where it runs, and the `slot`, the number of the
+    port range that it prefers; it may have another `base` from which the attempt starts. An ASK has the `wish`. A
+    PAUSE or LOSE may have the instant `due` from which it goes on by itself. A RETRY may have a new `task`, an
+    APPROVE has the merge `commit` (empty: it was merged elsewhere).
     """
 
     holder: str
@@ -232,6 +233,7 @@ class SessionMoved:
     task: str = ""
     commit: str = ""
     place: str = ""
+    base: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -360,6 +362,7 @@ def _claimed(record: ManagedSessionRecord, event: SessionMoved, sequence: int, a
         attempts = (*record.attempts, SessionAttempt(event.attempt, at, place=event.place))[-MOST_KEPT_ATTEMPTS:]
     return replace(
         record,
+        session=replace(record.session, base=event.base) if event.base else record.session,
         attempt=event.attempt,
         tries=record.tries + (event.attempt != record.attempt),
         claimed=sequence,

@@ -4,7 +4,8 @@ A supervisor names the attempt and the fence of its lease: one that was replaced
 the attempt that he has seen, if the command must apply to no other.
 """
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from commonhold.kernel.lease import Lease
@@ -47,7 +48,8 @@ class StartSession:
 class ClaimSession:
     """Claim the next session of a place for a supervisor, with a lease for `ttl_seconds` under `lease_id`.
 
-    `takes_any`: the place belongs to a worker, which takes those that may run anywhere, too.
+    `takes_any`: the place belongs to a worker, which takes those that may run anywhere, too. `tips`: by the names of
+    branches, the commits that they end with; a session whose task needs others starts there, where their work is.
     """
 
     holder: str
@@ -56,6 +58,7 @@ class ClaimSession:
     lease_id: str
     ttl_seconds: float
     takes_any: bool = False
+    tips: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

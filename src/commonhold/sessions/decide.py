@@ -200,8 +200,16 @@ def _claim(turn: _Turn, command: ClaimSession) -> SessionClaimed | NoSession:
         fence=outcome.lease.fence,
         slot=free_slot(turn.sessions.values(), command.place),
         place=command.place,
+        base="" if is_going_on else _base(turn, found, command.tips),
     )
     return SessionClaimed(turn.move(found, event), outcome.lease)
+
+
+def _base(turn: _Turn, record: ManagedSessionRecord, tips: Mapping[str, str]) -> str:
+    """Return the commit to start from if the task of a session needs others, whose work its own base may lack."""
+    session = record.session
+    task = turn.tasks.tasks.get(session.task_id)
+    return tips.get(session.branch, "") if task is not None and task.task.needs and not session.remote else ""
 
 
 def _report(turn: _Turn, command: ReportSession) -> SessionChanged | SessionRefused:

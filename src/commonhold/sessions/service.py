@@ -1,7 +1,8 @@
 """The managed sessions of one repository: the use cases of those who start and review them, and of supervisors."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -17,7 +18,8 @@ from commonhold.kernel.managed_session import (
     SessionState,
 )
 from commonhold.kernel.ports import Ids, Revisions, TaskReader
-from commonhold.kernel.task import Task
+from commonhold.kernel.refs import full_ref
+from commonhold.kernel.task import Task, TaskState
 from commonhold.kernel.texts import MAX_HOLDER_LENGTH, MAX_TEXT_LENGTH, check_line, duration
 from commonhold.leases.idempotency import IdentifiedRequest, once
 from commonhold.leases.registry import task_storage
@@ -44,6 +46,7 @@ from commonhold.sessions.decide import ENGINE, unknown
 from commonhold.sessions.options import SessionOptions
 from commonhold.sessions.queue import SessionQueue, session_board, table_of
 from commonhold.sessions.task_claims import blocked_by_tasks
+from commonhold.tasks.board import Board
 from commonhold.tasks.turn import unknown_task
 from commonhold.workspace.place import WorktreeState
 
@@ -59,11 +62,15 @@ _EXPLAINED: Final = (SessionAction.CANCEL, SessionAction.DISCARD)
 
 @dataclass(frozen=True, slots=True)
 class SessionsSeen:
-    """Work for the daemon: lost supervisors to note, sessions to begin, or that go on without a command."""
+    """Work for the daemon: lost supervisors to note, sessions to begin, or that go on without a command.
+
+    `awaited` are the tasks that queued sessions wait for to land: they are done already.
+    """
 
     has_lost: bool
     can_begin: bool
     has_work: bool
+    awaited: tuple[str, ...] = ()
 
 
 class ManagedSessions:
@@ -152,15 +159,28 @@ class ManagedSessions:
             has_lost=any(each.state is SessionState.RUNNING and each.lease_id not in live for each in sessions),
             can_begin=not isinstance(found, str),
             has_work=any(each.place == self._where and _goes_on(each) for each in sessions),
+            awaited=tuple(_awaited(sessions, table.board)),
         )
 
     def claim(
         self, limits: SessionLimits, ttl_seconds: float, *, takes_any: bool = False
     ) -> ManagedSessionRecord | None:
         """Claim the next session that can run here, with `takes_any` also one of any worker; None if none can."""
-        command = ClaimSession(ENGINE, self._where, limits, self._ids.new("lease"), ttl_seconds, takes_any)
+        lease_id, tips = self._ids.new("lease"), self._tips()
+        command = ClaimSession(ENGINE, self._where, limits, lease_id, ttl_seconds, takes_any, tips)
         outcome = self._queue.execute(command)
         return outcome.record if isinstance(outcome, SessionClaimed) else None
+
+    def _tips(self) -> dict[str, str]:
+        """Return the last commits of the branches that the queued sessions on tasks began from."""
+        with self._queue.read() as reader:
+            records = reader.managed_sessions_in_question(())
+        waiting = [each.session for each in records if each.state is SessionState.QUEUED and each.session.task_id]
+        tips: dict[str, str] = {}
+        for branch in {each.branch for each in waiting if each.branch and not each.remote}:
+            with suppress(InputError):  # the branch is gone: the session starts from its base
+                tips[branch] = self._revisions.commit_of(full_ref(branch)) if self._revisions is not None else ""
+        return tips
 
     def settle(self) -> tuple[str, ...]:
         """Note the running sessions whose supervisors were lost. Return their ids."""
@@ -243,6 +263,12 @@ def _entries_of(reader: TaskReader, records: Sequence[ManagedSessionRecord]) -> 
         return {}
     found = (*reader.entries_in_question(commits), *reader.entries(limit=MOST_LISTED_SESSIONS))
     return {each.entry.session: each for each in sorted(found, key=lambda each: each.number)}
+
+
+def _awaited(records: Iterable[ManagedSessionRecord], board: Board) -> Iterator[str]:
+    names = {each.session.task_id for each in records if each.state is SessionState.QUEUED}
+    needs = {need for name in names & board.tasks.keys() for need in board.tasks[name].task.needs}
+    return (name for name in sorted(needs & board.tasks.keys()) if board.tasks[name].state is TaskState.DONE)
 
 
 def _goes_on(record: ManagedSessionRecord) -> bool:

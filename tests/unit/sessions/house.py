@@ -68,8 +68,8 @@ class House(Table):
         session = ManagedSession("", task, "agent {prompt_file}", "c" * 40, "/root", **rest)
         return kind(SessionChanged, self.send(StartSession("ann", session))).record
 
-    def ask_claim(self, place: str = PLACE) -> SessionOutcome:
-        return self.send(ClaimSession("engine", place, self.limits, f"session-{next(LEASES)}", TTL))
+    def ask_claim(self, place: str = PLACE, **rest: Any) -> SessionOutcome:
+        return self.send(ClaimSession("engine", place, self.limits, f"session-{next(LEASES)}", TTL, **rest))
 
     def take(self) -> ManagedSessionRecord:
         return kind(SessionClaimed, self.ask_claim()).record

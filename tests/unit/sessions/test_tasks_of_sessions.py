@@ -9,7 +9,7 @@ from tests.unit.tasks.table import TTL, kind
 from commonhold.kernel.errors import Code, InputError
 from commonhold.kernel.managed_session import ManagedSessionRecord, SessionState
 from commonhold.kernel.task import Task, TaskRecord, TaskState
-from commonhold.sessions.commands import NoSession, SessionAction, SessionReport
+from commonhold.sessions.commands import NoSession, SessionAction, SessionClaimed, SessionReport
 from commonhold.tasks.commands import FailTask, LandTask, TaskClaimed
 
 MERGED = "d" * 40
@@ -50,6 +50,29 @@ def test_a_session_waits_until_its_task_can_be_claimed() -> None:
     kind(NoSession, house.ask_claim())
     house.run(LandTask("ann", "first", RESULT.snapshot, house.task().attempt, "main"))
     assert house.take().id == waits.id
+
+
+def test_a_session_whose_task_needs_others_starts_where_their_work_is() -> None:
+    house, tips = Board(), {"main": "e" * 40}
+    first, second = (house.start(task_id=task, branch="main") for task in ("first", "second"))
+    began = kind(SessionClaimed, house.ask_claim(tips=tips)).record
+    assert (began.id, began.session.base) == (first.id, first.session.base)
+    house.report(began)
+    house.run(LandTask("ann", "first", RESULT.snapshot, house.task().attempt, "main"))
+    waited = kind(SessionClaimed, house.ask_claim(tips=tips)).record
+    assert (waited.id, waited.session.base) == (second.id, tips["main"])
+    house.report(waited, PAUSED)
+    house.change(waited.id, SessionAction.RESUME)
+    resumed = kind(SessionClaimed, house.ask_claim(tips={"main": "f" * 40})).record
+    assert (resumed.attempt, resumed.session.base) == (1, tips["main"])
+
+
+def test_a_session_whose_branch_is_gone_starts_from_its_base() -> None:
+    house = Board()
+    house.report(house.begin())
+    house.run(LandTask("ann", "first", RESULT.snapshot, house.task().attempt, "main"))
+    waits = house.start(task_id="second", branch="gone")
+    assert kind(SessionClaimed, house.ask_claim(tips={"main": "e" * 40})).record.session.base == waits.session.base
 
 
 def test_a_session_does_not_take_the_task_of_another() -> None:

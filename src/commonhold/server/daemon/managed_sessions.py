@@ -20,11 +20,14 @@ from commonhold.machine.logs import Log
 from commonhold.session_host.session_files import SessionFiles
 from commonhold.session_host.supervisor import TTL_SECONDS
 from commonhold.sessions.commands import SessionLimits
+from commonhold.sessions.decide import ENGINE
 from commonhold.workspace.repository import Repository
 
 LOOK_SECONDS: Final = 0.25
 SHARED_LOOK_SECONDS: Final = 5.0
 """The same for leases on a server: other machines queue sessions for this one there without calling the daemon."""
+FOLLOW_SECONDS: Final = 2.0
+"""How long a session may go on waiting for work that has landed: branches are read so often while one waits."""
 SWEEP_SECONDS: Final = 60.0
 _LOG_FLAGS: Final = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW
 _log: Final = Log(__name__)
@@ -41,6 +44,7 @@ class SessionEngine:
         self._has_work = True
         self._looks_at = 0.0
         self._looked_at = 0.0
+        self._follows_at = 0.0
         self._sweeps_at = 0.0
         self._seen_event = -1
         self._fault = ""
@@ -82,6 +86,10 @@ class SessionEngine:
         seen = queue.look(limits, takes_any=self._takes_any)
         lost = queue.settle() if seen.has_lost else ()
         if lost:
+            seen = queue.look(limits, takes_any=self._takes_any)
+        if seen.awaited and now >= self._follows_at:
+            self._follows_at = now + FOLLOW_SECONDS
+            self._service().follow_tasks(ENGINE, seen.awaited)
             seen = queue.look(limits, takes_any=self._takes_any)
         while seen.can_begin:
             record = queue.claim(limits, TTL_SECONDS, takes_any=self._takes_any)
