@@ -11,7 +11,7 @@ from typing import Final
 from tree_sitter import Node
 
 Fact = tuple[bytes, str, bytes]
-"""A name, a word for what is said about it, and what is said. The name of a member begins with a dot."""
+"""A name, a word for the kind of the statement about it, and the statement. The name of a member begins with a dot."""
 
 # Facts that change something only about names that were there before.
 OF_KNOWN: Final = frozenset({"keeps to its file", "put under a condition"})
@@ -46,7 +46,7 @@ def new_facts(node: Node) -> Iterator[Fact]:
 
 
 def _alias(node: Node) -> Iterator[Fact]:
-    """Yield what a type of C stands for; the members of a structure have names of their own."""
+    """Yield the meanings of a type of C; the members of a structure have names of their own."""
     text = node.text or b""
     declared = node.child_by_field_name("declarator")
     if declared is not None and b"{" not in text:

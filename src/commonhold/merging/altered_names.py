@@ -1,4 +1,4 @@
-"""Names that one side gives another meaning without rewriting what the other side's code says about them.
+"""Names that one side gives another meaning without rewriting the code of the other side that names them.
 
 A member loses its visibility by a word above it, a type its traits by another block, a function its declaration ahead
 of its users. Each is a fact about a name. If one side takes it away, new code of the other that writes the name counts

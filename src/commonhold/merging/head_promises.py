@@ -1,6 +1,6 @@
-"""What the head of a function promises about its body: one side takes it back, new code of the other needs it.
+"""The promises of a function's head about its body: one side takes it back, new code of the other needs it.
 
-A function that is no longer asynchronous may not wait, one of another type may not return what it returned, a method
+A function that is no longer asynchronous may not wait, one of another type may not return the old value, a method
 that became static has no object. Each side alone is right, and head and body are different lines.
 """
 
@@ -27,7 +27,7 @@ _RETURNING: Final = re.compile(
 )
 _CALL: Final = re.compile(rb"(?<![\w.])(?!(?:if|for|while|switch|when|match|return|catch)\b)[\w.]+!?\s*\(")
 _EVERYTHING: Final = re.compile(rb"\w+")
-# A word of the head; whether losing it matters, or getting it; and what the body may do only with it, or without it.
+# A word of the head; whether losing it matters, or getting it; and the acts of a body that need it, or its absence.
 _NEEDS: Final = (
     (rb"\basync\b", True, re.compile(rb"\bawait\b|\basync\s+(?:for|with)\b"), "whether {} is asynchronous"),
     (rb"\bsuspend\b", True, _CALL, "whether {} can be suspended"),

@@ -1,7 +1,7 @@
 """Names that one side imports from elsewhere than before: `rand` of another package, a class of another namespace.
 
 The name stays, so nothing is withdrawn. Code that uses it as the changing side itself does was moved with it; code of
-the other side that uses it in another way was tried with what it meant before.
+the other side that uses it in another way was tried with its former meaning.
 """
 
 import re
@@ -49,7 +49,7 @@ def _origins(element: Element, rows: Rows) -> dict[bytes, tuple[bytes, int]]:
 
 
 def _origin(node: Node, name: bytes) -> bytes:
-    """Return the path of an imported name: what stands before the brackets around it, and its own entry."""
+    """Return the path of an imported name: the text before the brackets around it, and its own entry."""
     text = node.text or b""
     if node.type == "import_spec" or not re.search(rb"[,{(]", text):
         return _SPACE.sub(b"", _TYPES.sub(b"import", text)) + (b" type" if _TYPES.match(text) else b"")

@@ -73,7 +73,7 @@ class _Names:
             if kind in _AROUND:
                 named = child.child_by_field_name("name")
                 is_open = kind not in {"namespace_declaration", "namespace_definition"} or named is not None
-                if is_open:  # what stands in a namespace without a name stays in its file
+                if is_open:  # definitions in a namespace without a name stay in its file
                     self._collect(child, (*around, named.text or b"") if named is not None else around)
             elif self.suffix in _LINKED:
                 if kind == "function_definition" and name not in _ENTRIES | {b""} and not _is_own(child):

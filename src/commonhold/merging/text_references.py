@@ -1,6 +1,6 @@
 """References by name in formats that are merged without a grammar of their meaning: styles, recipes, images, documents.
 
-One side takes away what a name means, a target, a stage, a custom property, a heading; the other newly refers to it.
+One side takes away a target, a stage, a custom property or a heading; the other newly refers to it.
 """
 
 import re
@@ -96,7 +96,7 @@ _BY_NAME: Final[Mapping[str, tuple[_Link, ...]]] = {
 
 
 def referred_to(merged: bytes, versions: tuple[bytes, bytes, bytes], path: str) -> Spot | None:
-    """Return why one side refers to what the other took away; None if no such reference is new."""
+    """Return why one side refers to a name that the other took away; None if no such reference is new."""
     file = path.rpartition("/")[2].lower()
     links = _BY_NAME.get(file) or _BY_SUFFIX.get(file.rpartition(".")[2], ())
     for link in links:
