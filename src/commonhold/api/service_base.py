@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from threading import Lock
 from typing import TYPE_CHECKING, Self, TypeVar, Unpack
 
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from commonhold.commits.use_cases import Parts
     from commonhold.commits.write_use_cases import Writing
     from commonhold.sessions.service import ManagedSessions
+    from commonhold.tasks.service import Tasks
     from commonhold.views.looking import Views
 
 T = TypeVar("T")
@@ -59,9 +60,10 @@ class ServiceBase:
         """Return the managed sessions: for the process that starts their supervisors."""
         return self._uses.managed_sessions
 
-    def follow_tasks(self, holder: str, ids: Sequence[str]) -> None:
-        """Record which work of these tasks has landed: for the process whose sessions wait for it."""
-        self._uses.tasks.follow(holder, ids)
+    @property
+    def task_queue(self) -> Tasks:
+        """Return the tasks: for the process whose sessions wait until the work of some has landed."""
+        return self._uses.tasks
 
     @property
     def root(self) -> str:

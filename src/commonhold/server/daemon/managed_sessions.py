@@ -89,7 +89,7 @@ class SessionEngine:
             seen = queue.look(limits, takes_any=self._takes_any)
         if seen.awaited and now >= self._follows_at:
             self._follows_at = now + FOLLOW_SECONDS
-            self._service().follow_tasks(ENGINE, seen.awaited)
+            self._service().task_queue.follow(ENGINE, seen.awaited)
             seen = queue.look(limits, takes_any=self._takes_any)
         while seen.can_begin:
             record = queue.claim(limits, TTL_SECONDS, takes_any=self._takes_any)
