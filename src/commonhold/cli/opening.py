@@ -47,8 +47,12 @@ class Place:
         return self._module(spec, self._joined) or rooted(joined) + mark + qualname
 
     def _say_if_dangling(self, path: str, there: Path) -> None:
-        """Say that a path is a link to nothing: all further messages name the file that it leads to."""
-        if not self.is_quiet and there.is_symlink() and not there.exists():
+        """Say that a path is a link to nothing: all further messages name the file that it leads to.
+
+        Nothing is said of a circle of links, which is an error.
+        """
+        is_dangling = there.is_symlink() and not there.exists() and not Path(os.path.realpath(there)).is_symlink()
+        if is_dangling and not self.is_quiet:
             complain(f"notice: {shown(path)} is a link to {shown(str(there.readlink()))}, which does not exist")
 
     def key_from_root(self, text: str) -> str:

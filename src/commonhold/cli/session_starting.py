@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
 from typing import TypedDict, Unpack
 
@@ -154,34 +153,36 @@ def start(given: Given, *, task: str, **options: Unpack[_Options]) -> int:
         base, remote = options["base"], options["remote"]
         if remote:
             base = _offered(place.hold.root, remote, base)
-        begin = partial(
-            place.hold.start_managed_session,
-            text,
-            agent=agent,
-            base=base,
-            remote=remote,
-            setup=options["setup"],
-            teardown=options["teardown"],
-            checks=options["checks"],
-            sandbox=Sandbox(options["sandbox"]),
-            network=options["network"],
-            exposed=[str(Path(each).expanduser().absolute()) for each in options["exposed"]],
-            memory_bytes=_bytes(options["memory"]),
-            cpus=options["cpus"] or 0.0,
-            priority=options["priority"],
-            tenant=options["tenant"],
-            timeout_seconds=_seconds(options["timeout"]),
-            silence_seconds=_seconds(options["silence"]),
-            most_attempts=options["attempts"],
-        )
+
+        def begin(task_id: str, request_id: str | None) -> ManagedSessionAnswer:
+            return place.hold.start_managed_session(
+                text,
+                agent=agent,
+                task_id=task_id,
+                base=base,
+                remote=remote,
+                setup=options["setup"],
+                teardown=options["teardown"],
+                checks=options["checks"],
+                sandbox=Sandbox(options["sandbox"]),
+                network=options["network"],
+                exposed=[str(Path(each).expanduser().absolute()) for each in options["exposed"]],
+                memory_bytes=_bytes(options["memory"]),
+                cpus=options["cpus"] or 0.0,
+                priority=options["priority"],
+                tenant=options["tenant"],
+                timeout_seconds=_seconds(options["timeout"]),
+                silence_seconds=_seconds(options["silence"]),
+                most_attempts=options["attempts"],
+                request_id=request_id,
+            )
+
         request = options["request_id"]
         if options["each_task"]:
-            begun = [
-                begin(task_id=task, request_id=request and f"{request}-{task}") for task in _tasks_to_start(place.hold)
-            ]
+            begun = [begin(task, request and f"{request}-{task}") for task in _tasks_to_start(place.hold)]
             found = ManagedSessionAnswer("started", tuple(view for each in begun for view in each.sessions))
         else:
-            found = begin(task_id=options["task_id"], request_id=request)
+            found = begin(options["task_id"], request)
         if not remote and found.sessions:
             _see_to_daemon(place.hold.root)
     in_words = _in_words if options["each_task"] else session_words.answered
