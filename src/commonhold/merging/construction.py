@@ -102,7 +102,7 @@ def _may_be_left_out(parameter: bytes) -> bool:
     if declaring is None:
         return re.search(rb"=|\?", parameter) is not None
     given = parameter[declaring.end() :]
-    is_by_place = declaring[0].endswith(b"Field(") and re.match(rb"\s*(?!\.\.\.|\w+\s*=|\))", given) is not None
+    is_by_place = declaring[0].endswith(b"Field(") and re.match(rb"(?!\s*(?:\.\.\.|\w+\s*=|\)))", given) is not None
     return is_by_place or re.search(rb"default|factory|\binit\s*=\s*False", given) is not None
 
 

@@ -37,7 +37,7 @@ _WORD: Final = re.compile(rb"\w+")
 _NAMED_BY_PATH: Final = (".py", ".pyi", ".js", ".jsx", ".mjs", ".cjs", ".ts", ".tsx", ".go", ".rs")
 # Calls of a member of the same object whose name only running code knows.
 _COMPUTED: Final = re.compile(
-    rb"\bthis\[\s*[A-Za-z_$][\w$.]*\s*\]\s*\(|\bgetattr\(\s*(?:self|cls)\s*,\s*(?!f?[\"'])"
+    rb"\bthis\[\s*[A-Za-z_$][\w$.]*\s*\]\s*\(|\bgetattr\(\s*(?:self|cls)\s*,(?!\s*f?[\"'])"
     rb"|(?:\$this->|static::|self::)\{?\$\w+\}?\s*\(|\b(?:getMethod|getDeclaredMethod|GetMethod|MethodByName)\(\s*[a-z_]"
 )
 _SENT: Final = re.compile(rb"(?<![\w.])(?:self\.)?(?:public_send|__send__|send)\(\s*[a-z_]")  # the same in Ruby

@@ -10,7 +10,7 @@ from tree_sitter import Node
 from commonhold.merging.node_effects import kind_of, part
 from commonhold.merging.profile import Profile
 
-_METACLASS: Final = re.compile(rb"\bmetaclass\s*=\s*(?!(?:abc\.)?ABCMeta\b|(?:enum\.)?Enum(?:Meta|Type)\b)")
+_METACLASS: Final = re.compile(rb"\bmetaclass\s*=(?!\s*(?:(?:abc\.)?ABCMeta\b|(?:enum\.)?Enum(?:Meta|Type)\b))")
 _STATIC: Final = re.compile(rb"(?:\w+\s+)*static\b[^{}()]*=(?!\s*new (?:Weak)?(?:Map|Set)\b)[^>]*\w\(")
 _HOOK: Final = b"__init_subclass__"
 
