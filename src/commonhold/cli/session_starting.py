@@ -153,41 +153,44 @@ def start(given: Given, *, task: str, **options: Unpack[_Options]) -> int:
         base, remote = options["base"], options["remote"]
         if remote:
             base = _offered(place.hold.root, remote, base)
-
-        def begin(task_id: str, request_id: str | None) -> ManagedSessionAnswer:
-            return place.hold.start_managed_session(
-                text,
-                agent=agent,
-                task_id=task_id,
-                base=base,
-                remote=remote,
-                setup=options["setup"],
-                teardown=options["teardown"],
-                checks=options["checks"],
-                sandbox=Sandbox(options["sandbox"]),
-                network=options["network"],
-                exposed=[str(Path(each).expanduser().absolute()) for each in options["exposed"]],
-                memory_bytes=_bytes(options["memory"]),
-                cpus=options["cpus"] or 0.0,
-                priority=options["priority"],
-                tenant=options["tenant"],
-                timeout_seconds=_seconds(options["timeout"]),
-                silence_seconds=_seconds(options["silence"]),
-                most_attempts=options["attempts"],
-                request_id=request_id,
-            )
-
         request = options["request_id"]
         if options["each_task"]:
-            begun = [begin(task, request and f"{request}-{task}") for task in _tasks_to_start(place.hold)]
+            names = _tasks_to_start(place.hold)
+            begun = [_start(place.hold, text, each, base, request and f"{request}-{each}", options) for each in names]
             found = ManagedSessionAnswer("started", tuple(view for each in begun for view in each.sessions))
         else:
-            found = begin(options["task_id"], request)
+            found = _start(place.hold, text, options["task_id"], base, request, options)
         if not remote and found.sessions:
             _see_to_daemon(place.hold.root)
     in_words = _in_words if options["each_task"] else session_words.answered
     answer(given, found, session_shapes.answer, in_words)
     return DONE
+
+
+def _start(
+    hold: Commonhold, text: str, task_id: str, base: str, request_id: str | None, options: _Options
+) -> ManagedSessionAnswer:
+    return hold.start_managed_session(
+        text,
+        agent=options["worker"],
+        task_id=task_id,
+        base=base,
+        remote=options["remote"],
+        setup=options["setup"],
+        teardown=options["teardown"],
+        checks=options["checks"],
+        sandbox=Sandbox(options["sandbox"]),
+        network=options["network"],
+        exposed=[str(Path(each).expanduser().absolute()) for each in options["exposed"]],
+        memory_bytes=_bytes(options["memory"]),
+        cpus=options["cpus"] or 0.0,
+        priority=options["priority"],
+        tenant=options["tenant"],
+        timeout_seconds=_seconds(options["timeout"]),
+        silence_seconds=_seconds(options["silence"]),
+        most_attempts=options["attempts"],
+        request_id=request_id,
+    )
 
 
 def _tasks_to_start(hold: Commonhold) -> list[str]:
