@@ -12,7 +12,7 @@ from commonhold.cli.opening import opened
 from commonhold.cli.output import answer, shown
 from commonhold.cli.session_review import SESSION_TRAILER, TITLE_LENGTH, branch_ending_with, tip_of
 from commonhold.kernel.errors import Code, InputError, UsageError
-from commonhold.kernel.managed_session import ManagedSession, SessionState
+from commonhold.kernel.managed_session import SessionState
 from commonhold.workspace.git.code_hosts import CODE_HOST_PROGRAMS, CodeHost, PullRequest
 from commonhold.workspace.git.process import Git
 
@@ -74,7 +74,9 @@ def pull_request(
     tip = tip_of(here, record, subject, "pull-request")
     branch = branch_ending_with(git, record, tip)
     host.push(branch)
-    said = host.open(PullRequest(branch, onto, _title(record.session), _body(record.session), is_draft))
+    task, title = record.session.task.strip(), record.session.title[:TITLE_LENGTH]
+    body = f"{task[:_MOST_TASK]}\n\n{SESSION_TRAILER}: {session}\n"
+    said = host.open(PullRequest(branch, onto, title, body, is_draft))
     found = {"session": session, "branch": branch, "commit": tip, "remote": remote, "onto": onto, "pull_request": said}
     lines = (
         f"{branch} is pushed to {remote}, up to {tip[:12]}",
@@ -83,11 +85,3 @@ def pull_request(
     )
     answer(given, found, lambda found: found, lambda _: lines)
     return DONE
-
-
-def _title(session: ManagedSession) -> str:
-    return session.title[:TITLE_LENGTH]
-
-
-def _body(session: ManagedSession) -> str:
-    return f"{session.task.strip()[:_MOST_TASK]}\n\n{SESSION_TRAILER}: {session.id}\n"

@@ -173,13 +173,15 @@ class ManagedSessions:
 
     def _tips(self) -> dict[str, str]:
         """Return the last commits of the branches that the queued sessions on tasks began from."""
+        if self._revisions is None:
+            return {}
         with self._queue.read() as reader:
             records = reader.managed_sessions_in_question(())
         waiting = [each.session for each in records if each.state is SessionState.QUEUED and each.session.task_id]
         tips: dict[str, str] = {}
         for branch in {each.branch for each in waiting if each.branch and not each.remote}:
             with suppress(InputError):  # the branch is gone: the session starts from its base
-                tips[branch] = self._revisions.commit_of(full_ref(branch)) if self._revisions is not None else ""
+                tips[branch] = self._revisions.commit_of(full_ref(branch))
         return tips
 
     def settle(self) -> tuple[str, ...]:
