@@ -485,10 +485,18 @@ def test_two_at_once_are_each_told_their_own(shell: Shell) -> None:
 
 
 def test_of_two_that_could_have_written_a_file_the_last_to_end_is_not_credited(shell: Shell, tmp_path: Path) -> None:
+    """Neither writes before both have begun: what one wrote while it was alone is its own."""
     for each in ("1", "2"):
-        (tmp_path / f"{each}.sh").write_text(f"echo {each} > src/either-{each}.txt\n")
+        lines = (
+            f"touch {tmp_path}/begun-{each}",
+            f"until [ -e {tmp_path}/go ]; do sleep 0.05; done",
+            f"echo {each} > src/either-{each}.txt",
+        )
+        (tmp_path / f"{each}.sh").write_text("\n".join(lines) + "\n")
     one = running(shell, f"sh {tmp_path}/1.sh")
     with one as end_one, running(shell, f"sh {tmp_path}/2.sh", "bob") as end_other:
+        until(lambda: (tmp_path / "begun-1").exists() and (tmp_path / "begun-2").exists())
+        (tmp_path / "go").touch()
         until(lambda: (shell.root / "src/either-1.txt").exists() and (shell.root / "src/either-2.txt").exists())
         end_one()
         end_other()
