@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from commonhold.commits.plan_sources import Plans
     from commonhold.commits.use_cases import Parts
     from commonhold.commits.write_use_cases import Writing
+    from commonhold.landing.service import Entries
     from commonhold.sessions.service import ManagedSessions
     from commonhold.tasks.service import Tasks
     from commonhold.views.looking import Views
@@ -59,6 +60,11 @@ class ServiceBase:
     def session_queue(self) -> ManagedSessions:
         """Return the managed sessions: for the process that starts their supervisors."""
         return self._uses.managed_sessions
+
+    @property
+    def merge_queue(self) -> Entries:
+        """Return the entries of the merge queue: for the process whose sessions land without a review."""
+        return self._uses.entries
 
     @property
     def task_queue(self) -> Tasks:

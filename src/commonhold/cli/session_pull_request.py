@@ -10,9 +10,10 @@ from commonhold.cli.exit_status import DONE
 from commonhold.cli.git_place import git_place
 from commonhold.cli.opening import opened
 from commonhold.cli.output import answer, shown
-from commonhold.cli.session_review import SESSION_TRAILER, TITLE_LENGTH, branch_ending_with, tip_of
+from commonhold.cli.session_review import tip_of
 from commonhold.kernel.errors import Code, InputError, UsageError
 from commonhold.kernel.managed_session import SessionState
+from commonhold.session_host.session_commits import SESSION_TRAILER, TITLE_LENGTH, branch_ending_with
 from commonhold.workspace.git.code_hosts import CODE_HOST_PROGRAMS, CodeHost, PullRequest
 from commonhold.workspace.git.process import Git
 
@@ -72,7 +73,7 @@ def pull_request(
     git = Git(here.root)
     host = CodeHost(git, remote, program)
     tip = tip_of(here, record, subject, "pull-request")
-    branch = branch_ending_with(git, record, tip)
+    branch = branch_ending_with(git, record.id, tip)
     host.push(branch)
     task, title = record.session.task.strip(), record.session.title[:TITLE_LENGTH]
     body = f"{task[:_MOST_TASK]}\n\n{SESSION_TRAILER}: {session}\n"

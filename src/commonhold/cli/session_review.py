@@ -3,7 +3,7 @@
 import shlex
 from collections.abc import Iterator
 from functools import partial
-from typing import Any, Final
+from typing import Any
 
 import click
 
@@ -27,16 +27,13 @@ from commonhold.kernel.managed_session import (
     SessionResult,
     SessionState,
 )
-from commonhold.kernel.refs import full_ref
 from commonhold.merging.branches.merge_branch import BranchMerge, BranchWish, Ending, merge_branch
+from commonhold.session_host.session_commits import SESSION_TRAILER, TITLE_LENGTH, branch_ending_with, committed
 from commonhold.session_host.shared_commits import obtain_commit
 from commonhold.session_host.worktrees import branch_of
 from commonhold.sessions.commands import SessionAction
 from commonhold.workspace.git.history import GitHistory
 from commonhold.workspace.git.process import Git
-
-SESSION_TRAILER: Final = "Commonhold-Session"
-TITLE_LENGTH: Final = 60
 
 
 @click.command("review", cls=Command, examples=("commonhold session review", "commonhold session review s12"))
@@ -140,20 +137,12 @@ def approve(
 def _queued(given: Given, place: Place, record: ManagedSessionRecord, tip: str, check: str | None) -> int:
     """Approve a session whose branch ends with `tip`, and add that to the merge queue; a repetition adds it once."""
     # First the approval: the queue takes the commit of a task that is done with just that one.
-    branch_ending_with(Git(place.hold.root), record, tip)
+    branch_ending_with(Git(place.hold.root), record.id, tip)
     approved = place.hold.change_managed_session(record.id, SessionAction.APPROVE, attempt=record.attempt, commit=tip)
     if approved.code:
         answer(given, approved, session_shapes.answer, session_words.answered)
         return REFUSED
     return _enqueued(given, place, record, check, f"approve-{record.id}-{record.attempt}")
-
-
-def branch_ending_with(git: Git, record: ManagedSessionRecord, tip: str) -> str:
-    """Return the branch of a session in review, which ends with the commit `tip` then."""
-    branch = branch_of(record.id)
-    if git.line("rev-parse", "--verify", "--quiet", full_ref(branch)) != tip:
-        git.ask("update-ref", "-m", f"reviewed {record.id}", full_ref(branch), tip)
-    return branch
 
 
 def _enqueued(
@@ -217,12 +206,7 @@ def tip_of(here: GitPlace, record: ManagedSessionRecord, subject: str | None, co
             f"the agent of {record.id} left changes that are not committed",
             hint=f"commonhold session {command} {record.id} --commit MESSAGE",
         )
-    message = f"{subject}\n\n{SESSION_TRAILER}: {record.id}\n"
-    words = ("commit-tree", f"{result.snapshot}^{{tree}}", "-p", result.tip, "-m", message)
-    # A repetition gives the same commit, so that a merge by hand is recognised.
-    git = Git(here.root)
-    at = git.ask("show", "--no-patch", "--no-show-signature", "--format=%cI", result.snapshot).decode().strip()
-    return git.ask(*words, settings={"GIT_AUTHOR_DATE": at, "GIT_COMMITTER_DATE": at}).decode().strip()
+    return committed(Git(here.root), record.id, result, subject)
 
 
 def _call(record: ManagedSessionRecord, subject: str | None) -> str:

@@ -1,9 +1,7 @@
 """`commonhold session start`: queue an agent on a task."""
 
-import re
 from collections.abc import Iterator
-from pathlib import Path
-from typing import TypedDict, Unpack
+from typing import Unpack
 
 import click
 
@@ -16,35 +14,31 @@ from commonhold.cli.common_options import Given, common, request_option
 from commonhold.cli.exit_status import DONE
 from commonhold.cli.opening import opened
 from commonhold.cli.output import answer, complain, shown
+from commonhold.cli.workspace_options import WorkspaceOptions, workspace_of, workspace_options
 from commonhold.client.daemon import pid_of
 from commonhold.client.daemon import start as start_daemon
 from commonhold.client.session import Commonhold
 from commonhold.config import load_settings
 from commonhold.kernel.errors import Code, InputError, UsageError
-from commonhold.kernel.managed_session import DEFAULT_SESSION_ATTEMPTS, MOST_LISTED_SESSIONS, Sandbox
+from commonhold.kernel.managed_session import DEFAULT_SESSION_ATTEMPTS, MOST_LISTED_SESSIONS
 from commonhold.kernel.task import TaskState
 from commonhold.session_host.shared_commits import offer_commit
 from commonhold.sessions.answers import ManagedSessionAnswer
+from commonhold.sessions.options import SessionOptions
 from commonhold.tasks.plans import duration
 from commonhold.workspace.git.process import Git
 from commonhold.workspace.git.reachability import GitRevisions
 from commonhold.workspace.repository import find_repository
 
 
-class _Options(TypedDict):
+class _Options(WorkspaceOptions):
     worker: str
     task_id: str
     each_task: bool
     base: str
-    setup: str
-    teardown: str
     checks: tuple[str, ...]
-    sandbox: str
-    network: bool
-    exposed: tuple[str, ...]
-    memory: str
-    cpus: float | None
     remote: str
+    land: bool
     priority: int
     tenant: str
     timeout: str
@@ -63,6 +57,7 @@ class _Options(TypedDict):
         "commonhold session start --task price --with claude",
         "commonhold session start --task price --with claude --remote origin",
         "commonhold task import plan.yaml && commonhold session start --each-task --with claude",
+        "commonhold session start --each-task --with claude --land && commonhold queue run --check 'pytest -q'",
         "commonhold session start \"speed up the parser\" --with codex --check 'pytest -q' --timeout 30m",
     ),
 )
@@ -79,31 +74,16 @@ class _Options(TypedDict):
     "--each-task", is_flag=True, help="Start one for each open task of the queue on which no session works or waits."
 )
 @click.option("--base", metavar="REVISION", default="", help="Where it starts; default: the commit checked out here.")
-@click.option("--setup", metavar="COMMAND", default="", help="Prepares the workspace; if it fails, the session does.")
-@click.option("--teardown", metavar="COMMAND", default="", help="Is run before the workspace is removed.")
 @click.option("--check", "checks", metavar="COMMAND", multiple=True, help="Must pass at the end; may be repeated.")
-@click.option(
-    "--sandbox",
-    type=click.Choice([each.value for each in Sandbox]),
-    default="none",
-    show_default=True,
-    help="bubblewrap, docker: it writes to the workspace only, and the home folder is hidden.",
-)
-@click.option("--network", is_flag=True, help="Let it use the network in the sandbox.")
-@click.option(
-    "--expose",
-    "exposed",
-    metavar="PATH",
-    multiple=True,
-    help="Show it this path below the home folder; with `:rw` at the end it may write there. May be repeated.",
-)
-@click.option("--memory", metavar="SIZE", default="", help="The most memory of all its processes, such as 512m or 2g.")
-@click.option("--cpus", metavar="N", type=click.FloatRange(min=0.1), help="The most processors, such as 1.5.")
+@workspace_options
 @click.option(
     "--remote",
     metavar="NAME",
     default="",
     help="Let any worker run it (`commonhold worker`): the base and the work travel through this git remote.",
+)
+@click.option(
+    "--land", is_flag=True, help="No review: commit what it left, and add its branch to the merge queue by itself."
 )
 @click.option("--priority", metavar="N", type=int, default=0, show_default=True, help="A higher one goes first.")
 @click.option("--tenant", metavar="NAME", default="", help="For whom it runs: tenants take turns.")
@@ -161,7 +141,7 @@ def start(given: Given, *, task: str, **options: Unpack[_Options]) -> int:
         else:
             found = _start(place.hold, text, options["task_id"], base, request, options)
         if not remote and found.sessions:
-            _see_to_daemon(place.hold.root)
+            see_to_daemon(place.hold.root)
     in_words = _in_words if options["each_task"] else session_words.answered
     answer(given, found, session_shapes.answer, in_words)
     return DONE
@@ -170,27 +150,20 @@ def start(given: Given, *, task: str, **options: Unpack[_Options]) -> int:
 def _start(
     hold: Commonhold, text: str, task_id: str, base: str, request_id: str | None, options: _Options
 ) -> ManagedSessionAnswer:
-    return hold.start_managed_session(
-        text,
-        agent=options["worker"],
-        task_id=task_id,
-        base=base,
-        remote=options["remote"],
-        setup=options["setup"],
-        teardown=options["teardown"],
-        checks=options["checks"],
-        sandbox=Sandbox(options["sandbox"]),
-        network=options["network"],
-        exposed=[str(Path(each).expanduser().absolute()) for each in options["exposed"]],
-        memory_bytes=_bytes(options["memory"]),
-        cpus=options["cpus"] or 0.0,
-        priority=options["priority"],
-        tenant=options["tenant"],
-        timeout_seconds=_seconds(options["timeout"]),
-        silence_seconds=_seconds(options["silence"]),
-        most_attempts=options["attempts"],
-        request_id=request_id,
-    )
+    wish: SessionOptions = {
+        **workspace_of(options),
+        "task_id": task_id,
+        "base": base,
+        "remote": options["remote"],
+        "lands": options["land"],
+        "checks": options["checks"],
+        "priority": options["priority"],
+        "tenant": options["tenant"],
+        "timeout_seconds": _seconds(options["timeout"]),
+        "silence_seconds": _seconds(options["silence"]),
+        "most_attempts": options["attempts"],
+    }
+    return hold.start_managed_session(text, agent=options["worker"], request_id=request_id, **wish)
 
 
 def _tasks_to_start(hold: Commonhold) -> list[str]:
@@ -229,15 +202,6 @@ def task_text(given: str) -> str:
         raise InputError(Code.TEXT_INVALID, "the task is not UTF-8", hint="convert it, then repeat the call") from fault
 
 
-def _bytes(text: str) -> int:
-    if not text:
-        return 0
-    found = re.fullmatch("([1-9][0-9]{0,8})([mg])", text.lower())
-    if not found:
-        raise UsageError(Code.USAGE, f"{text!r} is no size", hint="write a size such as 512m or 2g")
-    return int(found[1]) << {"m": 20, "g": 30}[found[2]]
-
-
 def _seconds(text: str) -> float:
     seconds = duration(text)
     if not seconds:
@@ -245,7 +209,7 @@ def _seconds(text: str) -> float:
     return seconds
 
 
-def _see_to_daemon(root: str) -> None:
+def see_to_daemon(root: str) -> None:
     """Start the daemon, which starts the session; with a store on a server no other call does."""
     repository = find_repository(root)
     settings = load_settings(root)

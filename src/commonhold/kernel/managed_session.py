@@ -127,6 +127,7 @@ class ManagedSession:
     only, have no `network` unless it is true, and see nothing of the home folder but the `exposed` paths (with
     `:rw` they may write there).
     All its processes together use at most `memory_bytes` and `cpus` processors; 0: no limit.
+    One that `lands` needs no review: its work enters the merge queue once its checks have passed.
     """
 
     id: str
@@ -151,6 +152,7 @@ class ManagedSession:
     memory_bytes: int = 0
     cpus: float = 0.0
     remote: str = ""
+    lands: bool = False
 
     @property
     def worker(self) -> str:

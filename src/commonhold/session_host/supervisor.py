@@ -24,6 +24,7 @@ from commonhold.kernel.managed_session import (
     ManagedSessionRecord,
     Sandbox,
     SessionMove,
+    SessionResult,
     SessionState,
 )
 from commonhold.machine.logs import Log
@@ -35,6 +36,8 @@ from commonhold.session_host.containers import contained
 from commonhold.session_host.leftovers import Leftovers
 from commonhold.session_host.limits import Limits, limits_of, remove_limits
 from commonhold.session_host.ports import port_range
+from commonhold.session_host.repairs import prompt_of
+from commonhold.session_host.session_commits import TITLE_LENGTH, branch_ending_with, committed
 from commonhold.session_host.session_files import SessionFiles, WorkspaceNote
 from commonhold.session_host.shared_commits import obtain_commit, offer_commit
 from commonhold.session_host.turn import SHELL, Turn, environment_of
@@ -48,6 +51,7 @@ TTL_SECONDS: Final = 30.0
 RENEW_SECONDS: Final = 5.0
 ASK_SECONDS: Final = 0.5
 _REPORT_SECONDS: Final = 60.0
+_MOST_ENTRIES: Final = 1_000
 _MARGIN_SECONDS: Final = GRACE_SECONDS + 5.0
 """A supervisor that could not renew its lease ends the agent this long before its end: ending takes time."""
 _log: Final = Log(__name__)
@@ -121,7 +125,7 @@ class Supervisor:
             wishes = Wishes(self.hold, record)
             note, report = self._run(record, wishes, ports)
             if note is not None:
-                report = self._offered(record, self._harvested(note, report), wishes)
+                report = self._offered(record, self._harvested(record.session, note, report), wishes)
             if not wishes.is_lost:
                 self._report(record, report)
             is_kept = report.move is SessionMove.PAUSE and not wishes.is_lost
@@ -162,7 +166,11 @@ class Supervisor:
                 note = self._confined(session, note)
                 self.files.put_note(note)
             prompt = self.files.of_session(session.id) / "prompt.txt"
-            prompt.write_text(session.task, encoding="utf-8")
+            if session.lands:
+                entries = self.hold.entries(all_states=True, limit=_MOST_ENTRIES).entries
+                text = prompt_of(record, (each.record for each in entries))
+                record = replace(record, session=replace(record.session, task=text))
+            prompt.write_text(record.session.task, encoding="utf-8")
             # The engine sets those of a container.
             limits = Limits() if note.container else limits_of(session, self.files.group(session.id))
             words, more = agent_command(record, str(prompt), note.path, is_first=is_first)
@@ -183,9 +191,14 @@ class Supervisor:
             return contained(session, note, self.files, self.worktrees.common_dir, self.settings.session_image)
         return boxed(session, note, self.files, self.worktrees.common_dir)
 
-    def _harvested(self, note: WorkspaceNote, report: SessionReport) -> SessionReport:
+    def _harvested(self, session: ManagedSession, note: WorkspaceNote, report: SessionReport) -> SessionReport:
+        """Return the report with the work of the turn; if that lands, changes that were left are committed first."""
         try:
             result, is_complete = self.worktrees.harvest(note)
+            if session.lands and report.move is SessionMove.FINISH and result.has_uncommitted:
+                tip = committed(self.git, session.id, result, session.title[:TITLE_LENGTH])
+                branch_ending_with(self.git, session.id, tip)
+                result = SessionResult(tip, tip)
         except (CommonholdError, OSError) as fault:
             return replace(
                 report,

@@ -17,6 +17,7 @@ class ManagedSessionView:
     is not supervised was lost, and the next command about sessions says so. `why` says why a queued or paused one does
     not run now (empty if it waits for nothing but its turn). `age_seconds` counts from the last change of its state.
     `entry` is the newest entry of the merge queue that was added for it, once it is approved; None if there is none.
+    `needs_person`: its turn has ended, and nothing happens unless a person reviews its work.
     """
 
     record: ManagedSessionRecord
@@ -25,6 +26,7 @@ class ManagedSessionView:
     why: str
     age_seconds: float
     entry: EntryRecord | None = None
+    needs_person: bool = False
 
 
 @dataclass(frozen=True, slots=True)

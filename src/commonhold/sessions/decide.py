@@ -206,10 +206,14 @@ def _claim(turn: _Turn, command: ClaimSession) -> SessionClaimed | NoSession:
 
 
 def _base(turn: _Turn, record: ManagedSessionRecord, tips: Mapping[str, str]) -> str:
-    """Return the commit to start from if the task of a session needs others, whose work its own base may lack."""
+    """Return the commit to start from where that is not its own base: that may lack the work of others.
+
+    Its task needs theirs, or the merge queue has returned work of the session that was made without it.
+    """
     session = record.session
     task = turn.tasks.tasks.get(session.task_id)
-    return tips.get(session.branch, "") if task is not None and task.task.needs and not session.remote else ""
+    lacks = (task is not None and task.task.needs) or (session.lands and record.attempts)
+    return tips.get(session.branch, "") if lacks and not session.remote else ""
 
 
 def _report(turn: _Turn, command: ReportSession) -> SessionChanged | SessionRefused:

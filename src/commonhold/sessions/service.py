@@ -43,6 +43,7 @@ from commonhold.sessions.commands import (
     StartSession,
 )
 from commonhold.sessions.decide import ENGINE, unknown
+from commonhold.sessions.landing import LandingMove, LandingStep, is_landing, landing_step
 from commonhold.sessions.options import SessionOptions
 from commonhold.sessions.queue import SessionQueue, session_board, table_of
 from commonhold.sessions.task_claims import blocked_by_tasks
@@ -64,12 +65,14 @@ _EXPLAINED: Final = (SessionAction.CANCEL, SessionAction.DISCARD)
 class SessionsSeen:
     """Work for the daemon: lost supervisors to note, sessions to begin, or that go on without a command.
 
-    `awaited` are the tasks that queued sessions wait for to land: they are done already.
+    `awaited` are the tasks that queued sessions wait for to land: they are done already. `has_landing`: the work of
+    some is on its way through the merge queue.
     """
 
     has_lost: bool
     can_begin: bool
     has_work: bool
+    has_landing: bool = False
     awaited: tuple[str, ...] = ()
 
 
@@ -111,12 +114,14 @@ class ManagedSessions:
         base = rest.pop("base", "") or "HEAD"
         where = "" if options.get("remote") else self._where
         session = _checked(ManagedSession("", task, agent, "", self._root, where, **rest))
+        commit, branch = self._revisions.commit_of(base), self._revisions.branch()
+        if session.lands and not branch:
+            raise invalid("its work can land on a branch only, and none is checked out here", "git switch BRANCH")
         if session.remote and not self.is_shared:
             raise invalid(
                 "no worker sees it, because sessions are not kept in a PostgreSQL that all machines share",
                 "set the setting `store`: commonhold config store",
             )
-        commit, branch = self._revisions.commit_of(base), self._revisions.branch()
         command = StartSession(holder, replace(session, base=commit, branch=branch))
         return self._answer(self._run(command, request_id, (session, base)), "started")
 
@@ -159,6 +164,7 @@ class ManagedSessions:
             has_lost=any(each.state is SessionState.RUNNING and each.lease_id not in live for each in sessions),
             can_begin=not isinstance(found, str),
             has_work=any(each.place == self._where and _goes_on(each) for each in sessions),
+            has_landing=any(is_landing(each) and each.place == self._where for each in sessions),
             awaited=tuple(_awaited(sessions, table.board)),
         )
 
@@ -172,12 +178,13 @@ class ManagedSessions:
         return outcome.record if isinstance(outcome, SessionClaimed) else None
 
     def _tips(self) -> dict[str, str]:
-        """Return the last commits of the branches that the queued sessions on tasks began from."""
+        """Return the last commits of the branches from which the queued sessions began that may start there."""
         if self._revisions is None:
             return {}
         with self._queue.read() as reader:
             records = reader.managed_sessions_in_question(())
-        waiting = [each.session for each in records if each.state is SessionState.QUEUED and each.session.task_id]
+        waiting = [each.session for each in records if each.state is SessionState.QUEUED]
+        waiting = [each for each in waiting if each.task_id or each.lands]
         tips: dict[str, str] = {}
         for branch in {each.branch for each in waiting if each.branch and not each.remote}:
             with suppress(InputError):  # the branch is gone: the session starts from its base
@@ -188,6 +195,14 @@ class ManagedSessions:
         """Note the running sessions whose supervisors were lost. Return their ids."""
         outcome = self._queue.execute(SettleSessions(ENGINE))
         return outcome.lost if isinstance(outcome, SessionsSettled) else ()
+
+    def landing(self) -> tuple[tuple[ManagedSessionRecord, LandingStep], ...]:
+        """Return the sessions of this place that land without a review, each with its next step."""
+        with self._queue.read() as reader:
+            records = reader.managed_sessions_in_question(())
+            own = [each for each in records if is_landing(each) and each.place == self._where]
+            entries = reader.entries_in_question(_commits_of(own)) if own else ()
+        return tuple((each, landing_step(each, entries)) for each in own)
 
     def list(
         self, ids: Sequence[str], choice: SessionChoice, before: str, within_seconds: float | None
@@ -214,9 +229,12 @@ class ManagedSessions:
 
     def _views(self, records: Sequence[ManagedSessionRecord]) -> tuple[ManagedSessionView, ...]:
         waiting = {each.session.task_id for each in records if each.state in (SessionState.QUEUED, SessionState.PAUSED)}
+        landing = [each for each in records if is_landing(each)]
         with self._queue.read() as reader:
             board = session_board(reader, waiting - {""})
             entries = _entries_of(reader, records)
+            added = reader.entries_in_question(_commits_of(landing)) if landing else ()
+        steps = {each.id: landing_step(each, added) for each in landing}
         leases = {each.id: each for each in board.leases.leases}
         now = self._queue.now()
         blocked = blocked_by_tasks([each for each in records if each.session.task_id in waiting], board, now)
@@ -231,8 +249,12 @@ class ManagedSessions:
                 why = f"it goes on in {duration(record.due.ticks - now.ticks)}"
             elif is_ready(record, now):
                 why = blocked.get(record.id, "")
+            step = steps.get(record.id)
+            entry = step.entry if step else entries.get(record.id)
+            needs_person = record.state is SessionState.AWAITING_REVIEW and (not step or step.move is LandingMove.STOP)
             age = max(0.0, now.wall - record.since)
-            views.append(ManagedSessionView(record, left > 0, left, why, age, entries.get(record.id)))
+            why = step.why if step else why
+            views.append(ManagedSessionView(record, left > 0, left, why, age, entry, needs_person))
         return tuple(views)
 
     def _run(self, command: SessionCommand, request_id: str | None, content: object) -> SessionOutcome:
@@ -265,6 +287,11 @@ def _entries_of(reader: TaskReader, records: Sequence[ManagedSessionRecord]) -> 
         return {}
     found = (*reader.entries_in_question(commits), *reader.entries(limit=MOST_LISTED_SESSIONS))
     return {each.entry.session: each for each in sorted(found, key=lambda each: each.number)}
+
+
+def _commits_of(records: Iterable[ManagedSessionRecord]) -> tuple[str, ...]:
+    """Return the commits that the attempts of these sessions ended with."""
+    return tuple(each.result.tip for record in records for each in record.attempts if each.result is not None)
 
 
 def _awaited(records: Iterable[ManagedSessionRecord], board: Board) -> Iterator[str]:
@@ -300,9 +327,7 @@ def _checked(session: ManagedSession) -> ManagedSession:
     for check in session.checks:
         check_line(check, "check", MAX_TEXT_LENGTH)
     check_line(session.tenant, "tenant", MAX_HOLDER_LENGTH)
-    check_line(session.remote, "remote", MAX_HOLDER_LENGTH)
-    if session.remote.startswith("-"):
-        raise invalid(f"{session.remote!r} is no name of a git remote", "`git remote` lists them")
+    _check_remote(session)
     _check_sandbox(session)
     if len(session.checks) > MOST_CHECKS:
         raise invalid(f"it has more than {MOST_CHECKS} checks", "join them into a script")
@@ -314,6 +339,14 @@ def _checked(session: ManagedSession) -> ManagedSession:
         if not 0 < seconds <= MOST_SECONDS:
             raise invalid(f"its {what} is not between 0 and 7 days", "give seconds, or 30m, 2h, 1d")
     return session
+
+
+def _check_remote(session: ManagedSession) -> None:
+    check_line(session.remote, "remote", MAX_HOLDER_LENGTH)
+    if session.remote.startswith("-"):
+        raise invalid(f"{session.remote!r} is no name of a git remote", "`git remote` lists them")
+    if session.remote and session.lands:
+        raise invalid("the merge queue takes branches of this repository only", "leave --land or --remote out")
 
 
 def _check_sandbox(session: ManagedSession) -> None:

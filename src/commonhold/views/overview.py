@@ -36,6 +36,7 @@ from commonhold.kernel.write_slots import is_for_slots, shown_key
 from commonhold.landing.answers import EntryView, QueueView
 from commonhold.landing.queue_state import queue_states, why_waiting
 from commonhold.sessions.decide import supervisor_of
+from commonhold.sessions.landing import LandingMove, is_landing, landing_step
 
 SILENT_SECONDS: Final = 300.0
 """An agent that shows no sign of life for so long, and has not finished its turn, counts as silent."""
@@ -216,7 +217,7 @@ def overview(status: Status, work: Work, events: Sequence[Recorded], now: Now) -
         events[-1].sequence if events else 0,
         agents,
         queue,
-        (*_works(status, busy), *_to_review(work.sessions), *ended, *_given_up(events, busy)),
+        (*_works(status, busy), *_to_review(work), *ended, *_given_up(events, busy)),
         tuple(islice(_incidents(events), MOST_INCIDENTS)),
         tuple(_meetings(status, events, now)),
         counts if tasks else None,
@@ -301,9 +302,11 @@ def _works(status: Status, busy: set[str]) -> Iterator[Need]:
             yield Need("debt", debt.key, debt.holder, shown_key(debt.key), debt.why, keys=(shown_key(debt.key),))
 
 
-def _to_review(sessions: Sequence[ManagedSessionRecord]) -> Iterator[Need]:
-    """Yield the managed sessions whose work waits for review."""
-    for record in sessions:
+def _to_review(work: Work) -> Iterator[Need]:
+    """Yield the managed sessions whose work waits for a person, not for the merge queue."""
+    for record in work.sessions:
+        if is_landing(record) and landing_step(record, work.newest_entries).move is not LandingMove.STOP:
+            continue
         if record.state is SessionState.AWAITING_REVIEW:
             machine = f" on {record.place.partition(':')[0]}" if record.session.remote else ""
             why = f"{record.note}{machine}; look at its work: commonhold session review {record.id}"
@@ -330,8 +333,9 @@ def _ended(tasks: Sequence[TaskRecord], runs: Sequence[RunRecord]) -> Iterator[N
 def _returned(work: Work, now: Now) -> Iterator[Need]:
     """Yield the entries that the merge queue has returned lately; one with a task goes back to others with that."""
     newest = {(each.entry.onto, each.entry.branch): each for each in work.newest_entries}
+    landing = {each.id for each in work.sessions if each.session.lands}
     for record in newest.values():
-        is_refused = record.state is EntryState.RETURNED and record.packet is not None
+        is_refused = record.state is EntryState.RETURNED and record.packet and record.entry.session not in landing
         if is_refused and not record.entry.task and now.wall - record.since < RETURNED_SECONDS:
             why = f"{record.note}; see its repair packet: commonhold queue show {record.id}"
             title = record.entry.title or record.entry.branch

@@ -40,7 +40,7 @@ def parameters(function: Callable[..., Any]) -> dict[str, inspect.Parameter]:
     return {name: each for name, each in inspect.signature(function).parameters.items() if name != "self"}
 
 
-IN_PROCESS = {"examine_deferred", "plans", "session_queue", "task_queue", "sweep_some", "add_notice"}
+IN_PROCESS = {"examine_deferred", "plans", "session_queue", "task_queue", "merge_queue", "sweep_some", "add_notice"}
 """What only the process that has the service itself does with it."""
 OPERATIONS = sorted(public(Service) - IN_PROCESS - {"close", "heartbeat", "root", "holder", "is_shared"})
 

@@ -13,14 +13,18 @@ from typing import Final
 
 from commonhold.api.service import Service
 from commonhold.config import Settings, load_settings
+from commonhold.kernel.entry import Entry
 from commonhold.kernel.errors import CommonholdError
 from commonhold.kernel.managed_session import ManagedSessionRecord
 from commonhold.machine.correlation import correlated
 from commonhold.machine.logs import Log
 from commonhold.session_host.session_files import SessionFiles
 from commonhold.session_host.supervisor import TTL_SECONDS
-from commonhold.sessions.commands import SessionLimits
+from commonhold.session_host.worktrees import branch_of
+from commonhold.sessions.commands import ChangeSession, SessionAction, SessionLimits
 from commonhold.sessions.decide import ENGINE
+from commonhold.sessions.landing import LandingMove
+from commonhold.sessions.service import ManagedSessions
 from commonhold.workspace.repository import Repository
 
 LOOK_SECONDS: Final = 0.25
@@ -29,6 +33,7 @@ SHARED_LOOK_SECONDS: Final = 5.0
 FOLLOW_SECONDS: Final = 2.0
 """How long a session may go on waiting for work that has landed: branches are read so often while one waits."""
 SWEEP_SECONDS: Final = 60.0
+_ACTIONS: Final = {LandingMove.APPROVE: SessionAction.APPROVE, LandingMove.RETRY: SessionAction.RETRY}
 _LOG_FLAGS: Final = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW
 _log: Final = Log(__name__)
 
@@ -47,6 +52,7 @@ class SessionEngine:
         self._follows_at = 0.0
         self._sweeps_at = 0.0
         self._seen_event = -1
+        self._not_taken: set[tuple[str, int]] = set()
         self._fault = ""
 
     @property
@@ -91,6 +97,9 @@ class SessionEngine:
             self._follows_at = now + FOLLOW_SECONDS
             self._service().task_queue.follow(ENGINE, seen.awaited)
             seen = queue.look(limits, takes_any=self._takes_any)
+        if seen.has_landing:
+            self._land(queue)
+            seen = queue.look(limits, takes_any=self._takes_any)
         while seen.can_begin:
             record = queue.claim(limits, TTL_SECONDS, takes_any=self._takes_any)
             if record is None:  # another machine was quicker
@@ -103,6 +112,33 @@ class SessionEngine:
             if SessionFiles.of(self._repository, settings).with_workspaces():
                 _log.info("sessions swept", lost=lost)
                 _begin(self._repository, settings, "sweep")
+
+    def _land(self, queue: ManagedSessions) -> None:
+        """Carry the sessions that land without a review one step on: into the merge queue, and out of it."""
+        for record, step in queue.landing():
+            turn = (record.id, record.attempt)
+            if step.move is LandingMove.ENQUEUE and turn not in self._not_taken:
+                session = record.session
+                wish = Entry(
+                    id="",
+                    branch=branch_of(record.id),
+                    commit="",
+                    onto=session.branch,
+                    task=session.task_id,
+                    session=record.id,
+                    checks=session.checks,
+                    priority=session.priority,
+                )
+                request = f"land-{record.id}-{record.attempt}"
+                refusal = self._service().merge_queue.add(record.session.worker, wish, request, again=False)
+                if refusal.code is not None:  # for a person: `session show` says where it stands
+                    self._not_taken.add(turn)
+                    _log.warning("entry refused", session=record.id, code=refusal.code, why=refusal.why)
+            elif step.move in _ACTIONS:
+                commit = step.entry.built if step.entry and step.move is LandingMove.APPROVE else ""
+                note = step.why if step.move is LandingMove.RETRY else ""
+                action = _ACTIONS[step.move]
+                queue.change(ChangeSession(ENGINE, record.id, action, note, record.attempt, commit=commit), None)
 
     def _start(self, record: ManagedSessionRecord, settings: Settings) -> None:
         _log.info("session begins", session=record.id, attempt=record.attempt, fence=record.fence)

@@ -5,13 +5,14 @@ import { section } from "./now.js";
 import { get, may, send } from "./server.js";
 
 export const rest = 3000;
-export const load = async () => (await get("sessions", { all_states: true })).sessions.map(({ record, is_supervised, why }) => ({ record, is_supervised, why }));
+export const load = async () => (await get("sessions", { all_states: true })).sessions.map(({ record, is_supervised, why, needs_person }) => ({ record, is_supervised, why, needs_person }));
 
 const GROUPS = [
-  ["Need you", ["awaiting_review"]],
-  ["At work", ["running"]],
-  ["Wait", ["queued", "paused"]],
-  ["Ended", ["failed", "cancelled", "completed"]],
+  ["Need you", (view) => view.needs_person],
+  ["At work", ({ record }) => record.state === "running"],
+  ["Land", (view) => view.record.state === "awaiting_review" && !view.needs_person],
+  ["Wait", ({ record }) => ["queued", "paused"].includes(record.state)],
+  ["Ended", ({ record }) => ["failed", "cancelled", "completed"].includes(record.state)],
 ];
 const KIND = { awaiting_review: "warn", running: "good", failed: "bad" };
 /** What can be done in each state: [label, action, whether it needs a reason]. */
@@ -62,8 +63,8 @@ function card(view, context) {
 export function draw(views, context) {
   const heading = h("h1", {}, "Sessions");
   if (!views.length) return [heading, empty("No agent was started. Run ", code('commonhold session start "fix the rounding" --with claude'), ".")];
-  const groups = GROUPS.map(([name, states]) => {
-    const found = views.filter(({ record }) => states.includes(record.state)).reverse();
+  const groups = GROUPS.map(([name, belongs]) => {
+    const found = views.filter(belongs).reverse();
     return found.length ? section(name, counted(found.length, "session"), h("div.grid", {}, found.slice(0, 40).map((each) => card(each, context))), null) : [];
   });
   return [heading, groups].flat(3).filter(Boolean);

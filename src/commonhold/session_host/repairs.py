@@ -1,0 +1,42 @@
+"""The words by which the agent of a new attempt learns why its earlier work did not land."""
+
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from commonhold.kernel.entry import EntryRecord, RepairPacket
+from commonhold.kernel.managed_session import ManagedSessionRecord, SessionMove
+from commonhold.kernel.refs import short_ref
+
+_MOST: Final = 20_000
+"""Characters: the output of a check, and the text of a place, can be long."""
+
+
+def prompt_of(record: ManagedSessionRecord, entries: Iterable[EntryRecord]) -> str:
+    """Return the task of a session that is tried again by itself, and why its last attempt was not enough.
+
+    `entries` are those of the merge queue, among them those that were added for it.
+    """
+    task = record.session.task
+    if len(record.attempts) < 2:  # noqa: PLR2004 - the first attempt
+        return task
+    before = record.attempts[-2]
+    tip = before.result.tip if before.result else ""
+    returned = [each for each in entries if each.entry.session == record.id and each.entry.commit == tip]
+    if returned and (packet := returned[-1].packet) is not None:
+        words = "\n".join(_returned(returned[-1], packet))
+        return f"{task}\n\n{words[:_MOST]}"
+    return f"{task}\n\nAn earlier attempt failed: {before.note}" if before.end is SessionMove.FAIL else task
+
+
+def _returned(record: EntryRecord, packet: RepairPacket) -> Iterator[str]:
+    commit, branch = record.entry.commit[:12], short_ref(record.entry.onto)
+    yield f"Your earlier work, the commit {commit}, was not merged into {branch}: `git show {commit}` shows it."
+    yield f"The files here are those of {branch} as it is now, without that work: do the task again in them."
+    yield f"Reason: {packet.why}"
+    for each in packet.conflicts:
+        region = f", {each.region}" if each.region else ""
+        by = f"; changed by: {'; '.join(each.changed_by)}" if each.changed_by else ""
+        yield f"- {each.path}{region}: {each.why}{by}"
+    if packet.check:
+        yield f"This command failed on the merged files: {packet.check}"
+        yield packet.output
