@@ -24,7 +24,8 @@ from commonhold.coordinator.roles import Edited, ItemRequest, RoleFailed, Stop
 from commonhold.kernel.events import Committed
 from commonhold.kernel.keys import FILE, canonical
 from commonhold.kernel.lease import MAX_TTL_SECONDS
-from commonhold.kernel.run import NOTHING_USED, Locking, Role
+from commonhold.kernel.run import NOTHING_USED, Locking, Role, Run
+from commonhold.kernel.task import Task
 from commonhold.kernel.texts import short_name
 from commonhold.tasks.archive import Quote
 
@@ -125,11 +126,8 @@ class PromptEditor:
 
     def prompt(self, request: ItemRequest) -> str:
         """Return the prompt: the intent, its surroundings, and the sections of the notes that bear on its keys."""
-        parts = (self._task(request), self._others(request), self._notes(request), _RULES)
-        text = "\n\n".join(filter(None, parts)).replace("\0", "").encode("utf-8", "replace")
-        if len(text) > MOST_PROMPT_BYTES:
-            text = text[: MOST_PROMPT_BYTES - len(_RULES) - 10] + f"\n…\n\n{_RULES}".encode()
-        return text.decode("utf-8", "ignore")
+        notes = _notes_about(self.notes, request.task, request.item.intent)
+        return _cut("\n\n".join(filter(None, (self._task(request), self._others(request), notes))), _RULES)
 
     def _task(self, request: ItemRequest) -> str:
         task, item = request.task, request.item
@@ -164,12 +162,42 @@ class PromptEditor:
                 lines.append(f"- {each.item.task_id} is in progress: {task.title}{where}")
         return "\n".join(["Others at work:", *dict.fromkeys(lines)]) if lines else ""
 
-    def _notes(self, request: ItemRequest) -> str:
-        quotes = self.notes(request.task.expected_keys, f"{request.task.title} {request.item.intent}")
-        texts = [f"## {each.section.name} {each.section.title} ({each.why})\n\n{each.text}" for each in quotes]
-        return "\n\n".join(["The project's notes about this:", *texts]) if texts else ""
+
+def _notes_about(find: FindNotes, task: Task, intent: str) -> str:
+    quotes = find(task.expected_keys, f"{task.title} {intent}")
+    texts = [f"## {each.section.name} {each.section.title} ({each.why})\n\n{each.text}" for each in quotes]
+    return "\n\n".join(["The project's notes about this:", *texts]) if texts else ""
 
 
+def _cut(text: str, end: str, most: int = MOST_PROMPT_BYTES) -> str:
+    """Return a prompt with its `end` in at most so many bytes: an argument of a program can have no more."""
+    encoded = f"{text}\n\n{end}".replace("\0", "").encode("utf-8", "replace")
+    if len(encoded) > most:
+        encoded = encoded[: most - len(end) - 10] + f"\n…\n\n{end}".encode()
+    return encoded.decode("utf-8", "ignore")
+
+
+def session_prompt(run: Run, task: Task, find: FindNotes) -> str:
+    """Return the text for a managed session that does a task of a run: its first line is the title of the task."""
+    lines = [
+        task.title,
+        "",
+        task.intent,
+        f"Goal of the plan: {run.goal}." if run.goal else "",
+        f"Expected to change: {', '.join(task.expected_keys)}." if task.expected_keys else "",
+        f"These commands must succeed afterwards: {'; '.join(f'`{each}`' for each in (*task.checks, *run.checks))}."
+        if task.checks or run.checks
+        else "",
+    ]
+    words = "\n".join(line for at, line in enumerate(lines) if line or at == 1)
+    return _cut("\n\n".join(filter(None, (words, _notes_about(find, task, task.intent)))), _ALONE, _MOST_BYTES)
+
+
+_MOST_BYTES: Final = MOST_PROMPT_BYTES // 2
+"""Of the text for a session: a repair packet is added to it if the merge queue returns its work."""
+_ALONE: Final = """\
+This working tree is yours alone; your work is merged when you end. Do this task alone, and stay on this branch. Ask no
+questions; if the task cannot be done, change nothing and end with an error."""
 _RULES: Final = """\
 Others edit the same working tree. If an edit is refused, the refusal says who is at work there and what to do next.
 Do this task alone. Do not commit with git, and do not switch branches: the change in the files is the result. Ask no

@@ -87,16 +87,19 @@ class WorkOperations(ServiceBase):
         goal: str = "",
         checks: Sequence[str] = (),
         editor: str = "editor",
+        isolated: bool = False,
         ttl_seconds: float | None = None,
         request_id: str | None = None,
     ) -> terms.RunAnswer:
         """Begin to coordinate a run, whose items are `tasks`; without any, `plan_run` adds them.
 
         This session is its coordinator as long as its lease on `run:ID` lasts, whose fence the other calls ask for.
-        `checks` must pass after each item. Each item is edited by a session of its own, `EDITOR:RUN.TASK`. Tasks are
-        added as by `add_tasks`, with the branch that is checked out here as their target. Raises as `add_tasks`.
+        `checks` must pass after each item. Each item is edited by a session of its own, `EDITOR:RUN.TASK`; if
+        `isolated`, by a managed session, which claims its task. Tasks are added as by `add_tasks`, with the branch that
+        is checked out here as their target. Raises as `add_tasks`.
         """
-        return self._uses.runs.start(self.holder, tasks, goal, checks, editor, self._ttl(ttl_seconds), request_id)
+        ttl = self._ttl(ttl_seconds)
+        return self._uses.runs.start(self.holder, tasks, goal, checks, editor, ttl, request_id, isolated=isolated)
 
     @Operation(once=True)
     def plan_run(
@@ -128,7 +131,8 @@ class WorkOperations(ServiceBase):
         """Take the best work item of a run, and claim its task for the item's session.
 
         Items that were left in progress come first, in the state in which they are. Items whose keys overlap are never
-        given out together. Without an item the answer says what each one waits for, and whether the run `is_over`.
+        given out together. Without an item the answer says what each one waits for, and whether the run `is_over`. In
+        an isolated run none is taken: `tasks` are those that a managed session could claim, the best first.
         """
         return self._uses.runs.take(self.holder, run, fence, self._ttl(ttl_seconds), request_id)
 

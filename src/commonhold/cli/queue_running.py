@@ -1,11 +1,13 @@
 """`commonhold queue run`: the process that lands the entries of one branch."""
 
+from __future__ import annotations
+
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
-from typing import Final, TypedDict, Unpack
+from typing import TYPE_CHECKING, Final, TypedDict, Unpack
 
 import click
 
@@ -21,11 +23,17 @@ from commonhold.cli.output import complain, flush, say, send
 from commonhold.kernel.entry import EntryRecord
 from commonhold.kernel.errors import Code, UsageError
 
+if TYPE_CHECKING:
+    from commonhold.client.session import Commonhold
+    from commonhold.coordinator.queue_driver import MergeQueue
+
 _DEADLINE: Final = "30m"
 _MOST: Final = 100
 
 
-class _Wish(TypedDict):
+class QueueWish(TypedDict):
+    """The options of a queue as click gives them."""
+
     checks: tuple[str, ...]
     deadline: str
     batch: int
@@ -66,7 +74,7 @@ class _Wish(TypedDict):
 @click.option("--until-empty", is_flag=True, help="End when no entry is left that can go on.")
 @common
 @click.pass_obj
-def run(given: Given, *, onto: str, ttl_seconds: float, until_empty: bool, **wish: Unpack[_Wish]) -> int:
+def run(given: Given, *, onto: str, ttl_seconds: float, until_empty: bool, **wish: Unpack[QueueWish]) -> int:
     """Land the entries of the queue: merge a batch on the present head, check it, move the branch to that tree.
 
     Checks run in a fresh copy of the combined tree. A batch that fails is halved until the culprit is found. Without
@@ -76,14 +84,40 @@ def run(given: Given, *, onto: str, ttl_seconds: float, until_empty: bool, **wis
     works, the others stand by. Each step is a line, with --json an object. Ctrl-C ends it: nothing is lost, and the
     next runner goes on. With --until-empty, the exit code is 1 if entries are left that are held up.
     """
+    from commonhold.client.opening import open_session  # noqa: PLC0415 - only what runs a queue needs it
+    from commonhold.machine.system import RandomIds  # noqa: PLC0415
+
+    # A name of its own: leases of one session do not exclude each other.
+    with open_session(start_of(given), agent=RandomIds().new("queue"), store=given.store) as hold:
+        queue = merge_queue(given, hold, onto, ttl_seconds, partial(_show, given), wish)
+        if not wish["checks"]:
+            complain("notice: without --check, a merge that is proven lands untested unless its entry names a check")
+        with _stopped_by_signals(queue.stop):
+            left = queue.run(until_empty=until_empty)
+    return REFUSED if left else DONE
+
+
+def merge_queue(
+    given: Given,
+    hold: Commonhold,
+    onto: str,
+    ttl_seconds: float,
+    show: Callable[[tuple[EntryRecord, ...]], None],
+    wish: QueueWish,
+    *,
+    is_quiet: bool = False,
+) -> MergeQueue:
+    """Return the runner of the queue of the branch `onto` (empty: main), which acts as `hold`.
+
+    `show` is called with the entries after each of their steps; one that `is_quiet` does not say that it waits for
+    entries. Raises UsageError, InputError `REPOSITORY_PLAIN`.
+    """
     # Loaded here: the other commands of this group merge nothing.
-    from commonhold.client.opening import open_session  # noqa: PLC0415
     from commonhold.config import load_settings  # noqa: PLC0415
     from commonhold.coordinator.checks import TreeChecks  # noqa: PLC0415
     from commonhold.coordinator.integration import GitBranch  # noqa: PLC0415
     from commonhold.coordinator.merge_queue import QueueRunner  # noqa: PLC0415
     from commonhold.coordinator.queue_driver import MergeQueue  # noqa: PLC0415
-    from commonhold.machine.system import RandomIds  # noqa: PLC0415
     from commonhold.tasks.plans import duration  # noqa: PLC0415
     from commonhold.workspace.git.process import Git  # noqa: PLC0415
     from commonhold.workspace.git.reachability import GitRevisions  # noqa: PLC0415
@@ -99,21 +133,8 @@ def run(given: Given, *, onto: str, ttl_seconds: float, until_empty: bool, **wis
     origin = RemoteBranch(git, wish["remote"], ref) if wish["remote"] else None
     branch = GitBranch(git, place.git_dir, ref, load_settings(place.root), partial(index_of, given), origin)
     tests = TreeChecks(place.root, wish["checks"], seconds)
-    # A name of its own: leases of one session do not exclude each other.
-    with open_session(start_of(given), agent=RandomIds().new("queue"), store=given.store) as hold:
-        queue = MergeQueue(
-            hold,
-            ref,
-            partial(QueueRunner, branch=branch, checks=tests, most=wish["batch"], is_parallel=wish["is_parallel"]),
-            ttl_seconds=ttl_seconds,
-            show=partial(_show, given),
-            say=complain,
-        )
-        if not wish["checks"]:
-            complain("notice: without --check, a merge that is proven lands untested unless its entry names a check")
-        with _stopped_by_signals(queue.stop):
-            left = queue.run(until_empty=until_empty)
-    return REFUSED if left else DONE
+    runner = partial(QueueRunner, branch=branch, checks=tests, most=wish["batch"], is_parallel=wish["is_parallel"])
+    return MergeQueue(hold, ref, runner, ttl_seconds=ttl_seconds, show=show, say=complain, is_quiet=is_quiet)
 
 
 def _show(given: Given, records: tuple[EntryRecord, ...]) -> None:

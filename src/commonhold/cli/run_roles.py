@@ -53,7 +53,7 @@ def roles_of(
     if program is not None:
         if isinstance(program, HeadlessAgent):
             _check_agent(program, root)
-        editor = PromptEditor(hold, session_of, program, _Notes(hold), seconds)
+        editor = PromptEditor(hold, session_of, program, Notes(hold), seconds)
     return Roles(
         editor,
         CommandRole(commands.validator, seconds) if commands.validator else CheckValidator(seconds, fill),
@@ -84,12 +84,13 @@ def _check_agent(agent: HeadlessAgent, root: str) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class _Notes:
+class Notes:
     """The project's notes, opened for each question: the editors of a run ask from different threads."""
 
     hold: Commonhold
 
     def __call__(self, keys: Sequence[str], words: str) -> Sequence[Quote]:
+        """Return the sections that bear on keys, and on words."""
         root = self.hold.root
         links = self.hold.get(LINKS_KEY).text
         archive = open_archive(find_repository(root), load_settings(root), lambda: read_links(links))

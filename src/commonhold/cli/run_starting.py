@@ -1,9 +1,10 @@
 """`commonhold run start`: carry out a plan or a goal, or go on with a run."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from functools import partial
-from typing import Final, TypedDict, Unpack
+from typing import Final, Unpack
 
 import click
 
@@ -17,6 +18,8 @@ from commonhold.cli.exit_status import DONE, INTERRUPTED, REFUSED
 from commonhold.cli.opening import Place, opened
 from commonhold.cli.output import answer, complain, send
 from commonhold.cli.plan_input import plan_content
+from commonhold.cli.run_options import RunOptions
+from commonhold.cli.workspace_options import UNUSED_WORKSPACE, workspace_options
 from commonhold.client.opening import open_session
 from commonhold.client.session import Commonhold
 from commonhold.kernel.errors import Code, UsageError
@@ -32,20 +35,6 @@ _EDITOR: Final = "editor"
 _STATUS: Final = {RunState.COMPLETED: DONE, RunState.STOPPED: INTERRUPTED}
 
 
-class _Options(TypedDict):
-    resume: str | None
-    goal: str
-    editor: str | None
-    planner: str | None
-    recovery: str | None
-    validator: str | None
-    checks: tuple[str, ...]
-    editors: int
-    name: str | None
-    deadline: str
-    ttl_seconds: float
-
-
 @click.command(
     "start",
     cls=Command,
@@ -53,6 +42,7 @@ class _Options(TypedDict):
         "commonhold run plan.yaml --editors 3 --editor claude",
         "commonhold run plan.yaml --editor 'my-agent --cwd {workspace} < {prompt_file}'",
         'commonhold run --goal "discounts in checkout" --planner ./planner.py --editor ./editor.py',
+        "commonhold run plan.yaml --isolated -n 20 --editor claude --check 'pytest -q'",
         "commonhold run --resume r12 --editor ./editor.py",
     ),
 )
@@ -72,8 +62,19 @@ class _Options(TypedDict):
 @click.option("--validator", metavar="COMMAND", help="Judges each result; default: the checks of the task and the run.")
 @click.option("--check", "checks", metavar="COMMAND", multiple=True, help="Must pass after each item; may be repeated.")
 @click.option(
-    "--editors", metavar="N", type=click.IntRange(1, MOST_EDITORS), default=1, show_default=True, help="At a time."
+    *("-n", "--editors"),
+    metavar="N",
+    type=click.IntRange(1, MOST_EDITORS),
+    default=1,
+    show_default=True,
+    help="At a time.",
 )
+@click.option(
+    "--isolated",
+    is_flag=True,
+    help="A managed session for each task, in a workspace of its own; the merge queue lands its work here.",
+)
+@workspace_options
 @click.option("--as", "name", metavar="NAME", help="Begins the editors' names; default: the agent's name, or editor.")
 @click.option("--deadline", metavar="DURATION", default=_DEADLINE, show_default=True, help="For each call of a role.")
 @click.option(
@@ -87,20 +88,29 @@ class _Options(TypedDict):
 )
 @common
 @click.pass_obj
-def start(given: Given, *, plan: str | None, **options: Unpack[_Options]) -> int:
+def start(given: Given, *, plan: str | None, **options: Unpack[RunOptions]) -> int:
     """Carry out PLAN, a YAML or JSON file (-: standard input), or a goal, or go on with a run.
 
     On a terminal the run is shown as it goes; elsewhere each event is a line, with --json a JSON object. Ctrl-C stops
     in order: editors end, claims are given back without counting an attempt. The exit code is 0 if the run is
     completed, 1 if some items cannot go on or the run is refused, 130 if it was stopped.
+
+    With --isolated each task gets a managed session (`commonhold session`), and its work lands by the merge queue,
+    which this process runs, with the checks of the run. The options of workspaces and sandboxes are for such runs.
+    Ctrl-C then pauses the sessions, and --resume goes on with them.
     """
     _check(plan, options)
     seconds = duration(options["deadline"])
     if not seconds:
         raise UsageError(Code.USAGE, f"{options['deadline']!r} cannot be read", hint="write a duration such as 30m")
     in_words = partial(run_words.ended, given=given, editor=options["editor"] or "")
-    with opened(given) as place:
-        carry_out = _coordinator(given, place, options, seconds)
+    with opened(given) as place, ExitStack() as stack:
+        options["isolated"] = _is_isolated(place, options)
+        _check_ways(options)
+        if options["isolated"]:
+            carry_out = stack.enter_context(_in_isolation(given, place, options, seconds))
+        else:
+            carry_out = _coordinator(given, place, options, seconds)
         begun = _resumed(place, options) if options["resume"] else _begun(place, plan, options)
         if begun.outcome == "refused":
             answer(given, begun, run_shapes.answer, in_words)
@@ -113,7 +123,7 @@ def start(given: Given, *, plan: str | None, **options: Unpack[_Options]) -> int
     return _STATUS.get(found.runs[0].run.state, REFUSED) if found.runs else REFUSED
 
 
-def _check(plan: str | None, options: _Options) -> None:
+def _check(plan: str | None, options: RunOptions) -> None:
     """Refuse options that do not say what to do: an empty command would use up the attempts of every task."""
     given = [bool(options["resume"]), plan is not None, bool(options["goal"] and options["planner"])]
     if not any(given) or (options["resume"] and plan is not None):
@@ -137,7 +147,28 @@ def _check(plan: str | None, options: _Options) -> None:
         raise UsageError(Code.USAGE, "the command of --check is empty", hint="name a command, or leave --check out")
 
 
-def _begun(place: Place, plan: str | None, options: _Options) -> RunAnswer:
+def _is_isolated(place: Place, options: RunOptions) -> bool:
+    """Whether the run is isolated: one that is resumed goes on as it began."""
+    run = options["resume"]
+    if run is None or options["isolated"]:
+        return options["isolated"]
+    return place.hold.runs(run).runs[0].run.run.isolated
+
+
+def _check_ways(options: RunOptions) -> None:
+    """Refuse the options of the other way to carry out a run."""
+    given = dict(options)
+    if options["isolated"]:
+        wrong = [each for each in ("recovery", "validator") if given[each]]
+        why, hint = "an isolated run has no such role", "checks judge its work: --check COMMAND"
+    else:
+        wrong = [name for name, usual in UNUSED_WORKSPACE.items() if given[name] != usual]
+        why, hint = "it is for the workspaces of an isolated run", "add --isolated, or leave it out"
+    if wrong:
+        raise UsageError(Code.USAGE, f"--{wrong[0]} cannot be used: {why}", hint=hint)
+
+
+def _begun(place: Place, plan: str | None, options: RunOptions) -> RunAnswer:
     tasks: tuple[Task, ...] = ()
     goal = options["goal"]
     if plan is not None:
@@ -150,11 +181,12 @@ def _begun(place: Place, plan: str | None, options: _Options) -> RunAnswer:
         goal=goal,
         checks=options["checks"],
         editor=options["name"] or (editor if editor in HEADLESS else _EDITOR),
+        isolated=options["isolated"],
         ttl_seconds=options["ttl_seconds"],
     )
 
 
-def _resumed(place: Place, options: _Options) -> RunAnswer:
+def _resumed(place: Place, options: RunOptions) -> RunAnswer:
     """Resume a run, as soon as the lease of its former coordinator has ended."""
     run = options["resume"] or ""
     until = time.monotonic() + 10 * options["ttl_seconds"]
@@ -169,7 +201,7 @@ def _resumed(place: Place, options: _Options) -> RunAnswer:
         time.sleep(min(0.5, found.retry_after_seconds + 0.01))
 
 
-def _coordinator(given: Given, place: Place, options: _Options, seconds: float) -> Callable[[RunAnswer], RunAnswer]:
+def _coordinator(given: Given, place: Place, options: RunOptions, seconds: float) -> Callable[[RunAnswer], RunAnswer]:
     """Return the function that carries out a run that has begun. Raises UsageError if a role cannot be played."""
     # Loaded here: bad options, and the other commands about runs, need no coordinator.
     from commonhold.cli.run_roles import RoleCommands, roles_of  # noqa: PLC0415
@@ -182,9 +214,16 @@ def _coordinator(given: Given, place: Place, options: _Options, seconds: float) 
     commands = RoleCommands(options["editor"] or "", options["planner"], options["recovery"], options["validator"])
     roles = roles_of(commands, place.hold, session_of, seconds)
     coordinator = Coordinator(place.hold, session_of, roles, Pace(options["editors"], options["ttl_seconds"]))
+    return partial(watched_run, given, place.hold, coordinator)
 
-    def carry_out(begun: RunAnswer) -> RunAnswer:
-        run = begun.runs[0].run
-        return watched_run(given, place.hold, run, partial(coordinator.carry_out, run), coordinator.stop)
 
-    return carry_out
+@contextmanager
+def _in_isolation(
+    given: Given, place: Place, options: RunOptions, seconds: float
+) -> Iterator[Callable[[RunAnswer], RunAnswer]]:
+    """Yield the same function for an isolated run."""
+    from commonhold.cli.run_isolated import isolated_coordinator  # noqa: PLC0415 - as in `_coordinator`
+    from commonhold.cli.run_view import watched_run  # noqa: PLC0415
+
+    with isolated_coordinator(given, place, options, seconds) as coordinator:
+        yield partial(watched_run, given, place.hold, coordinator)

@@ -36,7 +36,7 @@ _PAST = {
     ItemStep.GIVE_BACK: "given back",
     ItemStep.FAIL: "failed",
     ItemStep.EXHAUST: "failed for good",
-    ItemStep.LAND: "landed elsewhere",
+    ItemStep.LAND: "landed",
     ItemStep.CANCEL: "cancelled",
     ItemStep.REOPEN: "reopened",
     ItemStep.RECOMMIT: "reopened with its candidate",

@@ -44,10 +44,12 @@ class MergeQueue:
         ttl_seconds: float = QUEUE_TTL_SECONDS,
         show: Callable[[tuple[EntryRecord, ...]], None] = lambda _: None,
         say: Callable[[str], None] = lambda _: None,
+        is_quiet: bool = False,
     ) -> None:
         """Act as `hold`, whose name no other process may have; `runner` makes the runner of the entries.
 
-        `show` is called with the entries after each of their steps, `say` with the reason for each wait.
+        `show` is called with the entries after each of their steps, `say` with the reason for each wait: if
+        it `is_quiet`, not where it merely waits for entries.
         """
         self._hold = hold
         self._onto = onto
@@ -55,6 +57,7 @@ class MergeQueue:
         self._ttl = ttl_seconds
         self._show = show
         self._say = say
+        self._is_quiet = is_quiet
         self._said = ""
         self.stop = threading.Event()
 
@@ -116,7 +119,7 @@ class MergeQueue:
             if turn is Turn.WORKED:
                 self._said, has_worked = "", True
             else:
-                if turn is Turn.IDLE and not (until_empty and has_worked):
+                if turn is Turn.IDLE and not self._is_quiet and not (until_empty and has_worked):
                     word = "nothing is queued for" if until_empty else "waiting for entries of"
                     self._tell(f"{word} {short_ref(self._onto)}")
                 if until_empty:

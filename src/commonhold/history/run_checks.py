@@ -128,7 +128,7 @@ def _command(state: State, segment: _Segment) -> commands.RunCommand:
     if isinstance(main, RunStarted):
         run = main.run
         tasks = _defined(state, segment)
-        return commands.StartRun(main.holder, *lease, run.goal, tasks, run.checks, run.editor)
+        return commands.StartRun(main.holder, *lease, run.goal, tasks, run.checks, run.editor, run.isolated)
     fence = state.runs[main.run_id].fence
     match main:
         case RunPlanned():

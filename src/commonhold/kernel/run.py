@@ -212,12 +212,16 @@ class CandidateOutcome:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A goal that is carried out. `checks` are commands that must pass after each item; `editor` names its sessions."""
+    """A goal that is carried out. `checks` are commands that must pass after each item; `editor` names its sessions.
+
+    In one that is `isolated` a managed session does each item, in a workspace of its own, and claims its task.
+    """
 
     id: str
     goal: str
     checks: tuple[str, ...] = ()
     editor: str = "editor"
+    isolated: bool = False
 
     def session(self, task_id: str) -> str:
         """Return the name of the session that edits an item: one for each item, so that answers can be repeated."""

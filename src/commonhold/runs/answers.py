@@ -14,8 +14,8 @@ from commonhold.tasks.board import Waiting
 class ItemView:
     """A work item with its task.
 
-    `why` says, of an open one, why it cannot be taken now, and of one in progress, whose leases its editor waits for;
-    it is empty if the item can be taken, or is worked on.
+    `why` says, of an open one, why it cannot be taken now, or, in an isolated run, which session is at it, and of one
+    in progress, whose leases its editor waits for; it is empty if the item can be taken, or is worked on.
     """
 
     item: ItemRecord
@@ -37,7 +37,8 @@ class RunAnswer:
     """The answer to every call about runs; a refusal has a code and a reason.
 
     `taken` and `posted` have one item. `none`: no item can be taken now; with `is_over` none ever can be, unless a
-    person steps in; `waiting` says why for each. `tasks` are the tasks that a refusal is about.
+    person steps in; `waiting` says why for each. `tasks` are the tasks that a refusal is about, or, in an isolated run,
+    those that a managed session could claim.
     """
 
     outcome: Literal["started", "changed", "taken", "none", "posted", "listed", "refused"]

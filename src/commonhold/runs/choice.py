@@ -32,6 +32,13 @@ def best_item(turn: RunTurn) -> tuple[ItemRecord, tuple[Collision, ...]] | None:
     return next((each for each in offered if not any(found.task_id in turn.items for found in each[1])), None)
 
 
+def ready_tasks(turn: RunTurn) -> tuple[str, ...]:
+    """Return the tasks of open items that can be claimed now, the best first."""
+    found = offers(turn.tasks.board, turn.run.run.session(""), turn.now)
+    is_open = {each.task_id for each in turn.changed if each.state is ItemState.OPEN}
+    return tuple(each.record.id for each in found if each.record.id in is_open)
+
+
 def waiting(turn: RunTurn) -> tuple[tuple[Waiting, ...], bool]:
     """Return why the items that are not accepted wait, and whether none of them can ever be taken."""
     open_ones = [each for each in turn.changed if each.state is ItemState.OPEN]

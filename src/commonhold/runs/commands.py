@@ -38,6 +38,7 @@ class StartRun:
     tasks: tuple[Task, ...] = ()
     checks: tuple[str, ...] = ()
     editor: str = "editor"
+    isolated: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +86,8 @@ class CancelRun:
 class TakeItem:
     """Take the best item: one in progress that no coordinator attends to, or an open one, which it claims.
 
-    The claim is a lease on the task's key by the item's session, for `ttl_seconds` under `lease_id`.
+    The claim is a lease on the task's key by the item's session, for `ttl_seconds` under `lease_id`. In an isolated run
+    nothing is taken: managed sessions claim the tasks.
     """
 
     holder: str
@@ -145,11 +147,15 @@ class ItemTaken:
 
 @dataclass(frozen=True, slots=True)
 class NoItem:
-    """No item can be taken now. `is_over`: none ever can be, unless a person steps in; `waiting` says why for each."""
+    """No item can be taken now. `is_over`: none ever can be, unless a person steps in; `waiting` says why for each.
+
+    `ready` are the tasks of an isolated run that a managed session could claim, the best first.
+    """
 
     why: str
     is_over: bool
     waiting: tuple[Waiting, ...] = ()
+    ready: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,7 +34,7 @@ from commonhold.kernel.run import (
 )
 from commonhold.kernel.task import Move, Result, TaskMoved, TaskState
 from commonhold.kernel.texts import short_name
-from commonhold.runs.choice import best_item, waiting
+from commonhold.runs.choice import best_item, ready_tasks, waiting
 from commonhold.runs.commands import (
     CancelRun,
     EndRun,
@@ -102,7 +102,7 @@ def run_key(run_id: str) -> str:
 
 
 def _start(turn: RunTurn, command: StartRun) -> RunChanged | RunRefused:
-    run = Run(f"r{turn.tasks.next_sequence}", command.goal, command.checks, command.editor)
+    run = Run(f"r{turn.tasks.next_sequence}", command.goal, command.checks, command.editor, isolated=command.isolated)
     lease = _lease(turn, run, command)
     if isinstance(lease, RunRefused):
         return lease
@@ -199,10 +199,11 @@ def _not_coordinator(turn: RunTurn, holder: str, fence: int) -> RunRefused | Non
 def _take(turn: RunTurn, command: TakeItem) -> ItemTaken | NoItem | RunRefused:
     if refused := _not_coordinator(turn, command.holder, command.fence):
         return refused
-    found = best_item(turn)
+    found = None if turn.run.run.isolated else best_item(turn)
     if found is None:
         lines, is_over = waiting(turn)
-        return NoItem("no item can be taken" if is_over else "no item can be taken now", is_over, lines)
+        ready = ready_tasks(turn) if turn.run.run.isolated else ()
+        return NoItem("no item can be taken" if is_over else "no item can be taken now", is_over, lines, ready)
     item, collisions = found
     session = item.session if item.is_in_progress else turn.run.run.session(item.task_id)
     record = turn.tasks.tasks[item.task_id]

@@ -75,6 +75,8 @@ class Runs:
         editor: str,
         ttl_seconds: float,
         request_id: str | None,
+        *,
+        isolated: bool,
     ) -> RunAnswer:
         """Begin a run of `tasks`; without any, its planner adds them."""
         check_ttl(ttl_seconds)
@@ -91,7 +93,7 @@ class Runs:
             )
         lease_id, located = self._ids.new("lease"), self._located(tasks)
         self._tasks.follow(holder, [each.id for each in located])
-        command = StartRun(holder, lease_id, ttl_seconds, goal, located, tuple(checks), editor)
+        command = StartRun(holder, lease_id, ttl_seconds, goal, located, tuple(checks), editor, isolated)
         return self._answer(self._run(command, request_id, replace(command, lease_id="")))
 
     def plan(
@@ -201,10 +203,12 @@ class Runs:
         is_coordinated = any(each.id == record.lease_id and each.is_live(now) for each in held)
         in_line = {each.holder: each for each in reader.waiters() if each.is_live(now)}
         known = {each.id: each for each in reader.tasks_in_question([each.task_id for each in items])}
+        sessions = reader.managed_sessions_in_question(()) if record.run.isolated and items else ()
+        doing = {each.session.task_id: f"{each.id} is {each.state.value.replace('_', ' ')}" for each in sessions}
         views = []
         for item in items:
             task = known[item.task_id]
-            why = why_not(task, known, now) if item.state is ItemState.OPEN else ""
+            why = doing.get(item.task_id) or why_not(task, known, now) if item.state is ItemState.OPEN else ""
             if item.is_in_progress and item.session in in_line:
                 why = _awaited(in_line[item.session], held, now)
             views.append(ItemView(item, task, why))
@@ -221,8 +225,8 @@ class Runs:
                 return RunAnswer("started" if run.since == run.started_at else "changed", (view,))
             case ItemTaken(item, task):
                 return RunAnswer("taken", item=ItemView(item, task))
-            case NoItem(why, is_over, waiting):
-                return RunAnswer("none", is_over=is_over, waiting=waiting, why=why)
+            case NoItem(why, is_over, waiting, ready):
+                return RunAnswer("none", is_over=is_over, waiting=waiting, tasks=ready, why=why)
             case ItemChanged(item):
                 with self._queue.read() as reader:
                     (task,) = [each for each in reader.tasks_in_question((item.task_id,)) if each.id == item.task_id]

@@ -33,6 +33,7 @@ def view(found: RunView) -> Json:
         "state": record.state.value,
         "note": record.note,
         "checks": list(record.run.checks),
+        "isolated": record.run.isolated,
         "coordinator": record.holder,
         "coordinated": found.is_coordinated,
         "fence": record.fence or None,
