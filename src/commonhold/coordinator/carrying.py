@@ -40,7 +40,7 @@ class Carrying(ABC):
         self._ending = threading.Event()  # for the work: stopped, over or lost
         self._is_lost = False
         self._is_over = False
-        self._why_over = "some items cannot go on"
+        self._why_over = ""
         self._fault: BaseException | None = None
         self._keeper = Keeper()
 
@@ -116,8 +116,9 @@ class Carrying(ABC):
             note = one_line(str(self._fault))
         elif self._is_over:
             items = self._hold.runs(self._run.id).runs[0].items
-            is_whole = all(each.item.state is ItemState.ACCEPTED for each in items)
-            move, note = (RunMove.COMPLETE, "") if is_whole else (RunMove.FAIL, self._why_over)
+            left = [each.item.task_id for each in items if each.item.state is not ItemState.ACCEPTED]
+            why = self._why_over or f"these items cannot go on: {', '.join(left)}"
+            move, note = (RunMove.FAIL, one_line(why)) if left else (RunMove.COMPLETE, "")
         return self._hold.end_run(
             self._run.id, move, fence=self._run.fence, note=note, request_id=self._ids.new("request")
         )

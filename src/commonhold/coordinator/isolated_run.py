@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Final
 from commonhold.coordinator.carrying import Carrying, carried_out
 from commonhold.coordinator.driver import CLAIM_TTL_SECONDS, MOST_FAULTS
 from commonhold.coordinator.isolation import Isolation, Start, open_items
-from commonhold.coordinator.request_shapes import one_line
 from commonhold.kernel.errors import StoreError
 from commonhold.kernel.managed_session import MOST_LISTED_SESSIONS, SessionState
 from commonhold.kernel.run import RunState
@@ -103,7 +102,7 @@ class _InSessions(Carrying):
                 self._begin(each)
             stuck = now.stuck()
             if now.items and len(stuck) == len(now.items):
-                self._why_over = one_line("; ".join(f"{task}: {why}" for task, why in stuck.items()))
+                self._why_over = "; ".join(f"{task}: {why}" for task, why in stuck.items())
                 self._is_over = True
                 self._end_work()
             self._faults = 0
