@@ -61,7 +61,8 @@ class Site:
 
     def words(self, *more: str) -> tuple[str, ...]:
         agent = f"sh {self.root.parent}/agent.sh {{prompt_file}}"
-        return ("run", "start", *more, "--editor", agent, "--check", CHECK, "-n", "4", "--ttl", "2", "--json")
+        checked = ("--check", CHECK) if "--isolated" in more else ()  # one that is resumed goes on with its own
+        return ("run", "start", *more, "--editor", agent, *checked, "-n", "4", "--ttl", "2", "--json")
 
     def begin(self, *more: str) -> subprocess.Popen[bytes]:
         return start(*self.words(*more), cwd=self.root)
@@ -132,6 +133,7 @@ def test_a_run_that_is_stopped_pauses_its_sessions_and_goes_on_with_them(site: S
     assert (status, run["state"]) == (0, "completed")
     (first,) = site.hold.managed_sessions(all_states=True, task_id="sum").sessions
     assert [each.turns for each in first.record.attempts] == [2]
+    assert "careful.txt" in site.tree(), "the resumed run has forgotten its check"
 
 
 def test_the_sessions_of_a_killed_run_go_on_and_land_with_the_next(site: Site) -> None:

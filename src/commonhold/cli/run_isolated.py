@@ -9,6 +9,7 @@ from commonhold.agents.headless import HEADLESS, PROMPT_FILE
 from commonhold.agents.prompt_editor import session_prompt
 from commonhold.cli.common_options import Given, start_of
 from commonhold.cli.opening import Place
+from commonhold.cli.output import complain
 from commonhold.cli.queue_running import merge_queue
 from commonhold.cli.run_options import RunOptions
 from commonhold.cli.run_roles import Notes
@@ -37,6 +38,8 @@ def isolated_coordinator(
             f"an isolated run starts an agent for each task, and {agent[:60]!r} is none",
             hint=f"--editor 'COMMAND {PROMPT_FILE}'; known agents: {', '.join(HEADLESS)}",
         )
+    if not options["checks"]:
+        complain("notice: without --check, a merge that is proven lands untested unless its task names a check")
     see_to_daemon(place.hold.root)
     isolated = Isolated(
         agent,

@@ -105,7 +105,7 @@ def start(given: Given, *, plan: str | None, **options: Unpack[RunOptions]) -> i
         raise UsageError(Code.USAGE, f"{options['deadline']!r} cannot be read", hint="write a duration such as 30m")
     in_words = partial(run_words.ended, given=given, editor=options["editor"] or "")
     with opened(given) as place, ExitStack() as stack:
-        options["isolated"] = _is_isolated(place, options)
+        _as_it_began(place, options)
         _check_ways(options)
         if options["isolated"]:
             carry_out = stack.enter_context(_in_isolation(given, place, options, seconds))
@@ -147,12 +147,11 @@ def _check(plan: str | None, options: RunOptions) -> None:
         raise UsageError(Code.USAGE, "the command of --check is empty", hint="name a command, or leave --check out")
 
 
-def _is_isolated(place: Place, options: RunOptions) -> bool:
-    """Whether the run is isolated: one that is resumed goes on as it began."""
-    run = options["resume"]
-    if run is None or options["isolated"]:
-        return options["isolated"]
-    return place.hold.runs(run).runs[0].run.run.isolated
+def _as_it_began(place: Place, options: RunOptions) -> None:
+    """Let a run that is resumed go on in the way in which it began, with the same checks."""
+    if options["resume"]:
+        run = place.hold.runs(options["resume"]).runs[0].run.run
+        options["isolated"], options["checks"] = run.isolated, run.checks
 
 
 def _check_ways(options: RunOptions) -> None:
