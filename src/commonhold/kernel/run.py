@@ -152,15 +152,24 @@ class LockPlan:
 
 @dataclass(frozen=True, slots=True)
 class TokenUsage:
-    """The usage that an agent reports for a call: tokens in and out, and the cost in US dollars."""
+    """The usage that an agent reports for a call: tokens in and out, and the cost in US dollars.
+
+    `tokens_cached` is the part of the tokens in that came from a cache.
+    """
 
     tokens_in: int = 0
     tokens_out: int = 0
     cost: float = 0.0
+    tokens_cached: int = 0
 
     def __add__(self, other: "TokenUsage") -> "TokenUsage":
         """Return the sum."""
-        return TokenUsage(self.tokens_in + other.tokens_in, self.tokens_out + other.tokens_out, self.cost + other.cost)
+        return TokenUsage(
+            self.tokens_in + other.tokens_in,
+            self.tokens_out + other.tokens_out,
+            self.cost + other.cost,
+            self.tokens_cached + other.tokens_cached,
+        )
 
 
 NOTHING_USED: Final = TokenUsage()

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.effort import examples
 
 from commonhold.agents.headless import HEADLESS
-from commonhold.agents.headless_reports import AgentReport, report_of, with_line
+from commonhold.agents.headless_reports import AgentReport, report_of
 from commonhold.kernel.run import TokenUsage
 
 PRINTED = {name: Path(__file__).parents[2].joinpath("agents", "reports", f"{name}.jsonl") for name in HEADLESS}
@@ -72,7 +72,7 @@ def test_usage_that_is_no_number_counts_as_none() -> None:
 @given(st.sampled_from([*HEADLESS, "another"]), JSON | st.binary(max_size=30))
 def test_no_line_raises(name: str, line: Any) -> None:
     printed = line if isinstance(line, bytes) else json.dumps(line).encode()
-    assert isinstance(with_line(name, AgentReport(), printed), AgentReport)
+    assert isinstance(report_of(name, [printed]), AgentReport)
 
 
 @examples(0.3)
@@ -86,4 +86,4 @@ def test_no_spoiled_event_raises(name: str, at: int, field: str, value: Any) -> 
     printed = PRINTED[name].read_bytes().splitlines()
     event = json.loads(printed[at % len(printed)])
     event[field] = value
-    assert isinstance(with_line(name, AgentReport(), json.dumps(event).encode()), AgentReport)
+    assert isinstance(report_of(name, [*printed[:at], json.dumps(event).encode()]), AgentReport)

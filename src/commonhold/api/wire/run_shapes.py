@@ -77,8 +77,9 @@ def item(found: ItemView) -> Json:
 
 
 def usage(found: TokenUsage) -> Json:
-    """Return tokens and cost."""
-    return {"tokens_in": found.tokens_in, "tokens_out": found.tokens_out, "cost": round(found.cost, 6)}
+    """Return tokens and cost; tokens from a cache only where there are some."""
+    shape: Json = {"tokens_in": found.tokens_in, "tokens_out": found.tokens_out, "cost": round(found.cost, 6)}
+    return {**shape, "tokens_cached": found.tokens_cached} if found.tokens_cached else shape
 
 
 def _locks(found: LockPlan) -> Json:
