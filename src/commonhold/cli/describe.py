@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from commonhold.kernel.obligations import Debt
     from commonhold.kernel.partial_work import PartialWork
     from commonhold.kernel.pictures import Change, Status, Who
+    from commonhold.kernel.run import TokenUsage
     from commonhold.kernel.values import Value
 
 HASH_DIGITS: Final = 16
@@ -30,6 +31,13 @@ def when(wall: float) -> str:
     seconds = wall - time.time()
     away = f"in {duration(seconds)}" if seconds >= 0 else f"{duration(-seconds)} ago"
     return f"{away}, {_on_the_clock(wall, is_near=abs(seconds) < _NEAR_SECONDS)}"
+
+
+def used(found: TokenUsage) -> str:
+    """Return the usage of an agent, in words."""
+    cached = f" ({found.tokens_cached:,} cached)" if found.tokens_cached else ""
+    cost = f", ${found.cost:.4f}" if found.cost else ""
+    return f"{found.tokens_in:,} tokens in{cached}, {found.tokens_out:,} out{cost}"
 
 
 def _on_the_clock(wall: float, *, is_near: bool) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from commonhold.api.wire.run_shapes import total_usage
 from commonhold.cli import describe
 from commonhold.cli.common_options import Given
-from commonhold.cli.describe import quoted, stamp
+from commonhold.cli.describe import quoted, stamp, used
 from commonhold.cli.next_call import next_lines
 from commonhold.cli.output import shown
 from commonhold.cli.task_words import refused
@@ -114,7 +114,7 @@ def details(view: RunView, editor: str = "COMMAND") -> Iterator[str]:
         yield f"  {shown(each.item.task_id):{width}}  {each.item.state.value:9}  {title}{_more(each)}"
     spent = total_usage(view)
     if spent != TokenUsage():
-        yield f"  used: {_usage(spent)}"
+        yield f"  used: {used(spent)}"
     if run.state in (RunState.STOPPED, RunState.FAILED) or _state(view) == "interrupted":
         yield f"next: {_resumption(view, editor)}"
 
@@ -142,14 +142,9 @@ def _more(view: ItemView) -> str:
         if item.refusals and item.outcome:
             facts.append(item.outcome.why)
     if item.usage != TokenUsage():
-        facts.append(_usage(item.usage))
+        facts.append(used(item.usage))
     words = "; ".join(shown(each) for each in facts if each)
     return f"  ({words})" if words else ""
-
-
-def _usage(found: TokenUsage) -> str:
-    cost = f", ${found.cost:.4f}" if found.cost else ""
-    return f"{found.tokens_in:,} tokens in, {found.tokens_out:,} out{cost}"
 
 
 def started(event: RunStarted) -> str:

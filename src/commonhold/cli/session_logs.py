@@ -2,9 +2,10 @@
 
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import click
 
@@ -12,13 +13,16 @@ from commonhold.cli.command import Command
 from commonhold.cli.common_options import Given, common
 from commonhold.cli.exit_status import DONE
 from commonhold.cli.opening import Place, opened
-from commonhold.cli.output import complain, flush, send, send_json, shown
+from commonhold.cli.output import complain, flush, say, send, send_json, shown
 from commonhold.config import load_settings
 from commonhold.kernel.errors import Code, InputError, UsageError
 from commonhold.kernel.managed_session import EndCause, SessionState
 from commonhold.session_host.session_files import SessionFiles
 from commonhold.sessions.answers import ManagedSessionView
 from commonhold.workspace.repository import find_repository
+
+if TYPE_CHECKING:
+    from commonhold.agents.headless_events import AgentEvent
 
 CHUNK_BYTES: Final = 65_536
 FOLLOW_SECONDS: Final = 0.05
@@ -33,6 +37,7 @@ _LATER_BYTE, _FIRST_OF_SEVERAL, _FIRST_OF_THREE, _FIRST_OF_FOUR = 0x80, 0xC0, 0x
     examples=(
         "commonhold session logs s12",
         "commonhold session logs -f s12",
+        "commonhold session logs -f s12 --events",
         "commonhold session logs s12 --from 1:0",
     ),
 )
@@ -44,30 +49,79 @@ _LATER_BYTE, _FIRST_OF_SEVERAL, _FIRST_OF_THREE, _FIRST_OF_FOUR = 0x80, 0xC0, 0x
     metavar="ATTEMPT:OFFSET",
     help="Begin at this byte of this attempt; default: the begin of the last attempt.",
 )
+@click.option("--events", "as_events", is_flag=True, help="A known agent's messages, tools, errors and usage, to read.")
 @common
 @click.pass_obj
-def logs(given: Given, *, session: str, follow: bool, cursor: str | None) -> int:
+def logs(given: Given, *, session: str, follow: bool, cursor: str | None, as_events: bool) -> int:
     """Print all that the commands of SESSION's last attempt have printed, byte for byte.
 
     With --json each piece is an object with its `cursor` (`attempt:offset`), its `text`, and `next`, the cursor to go
-    on from: a reader that was interrupted passes it to --from.
+    on from: a reader that was interrupted passes it to --from. With --events --json each line is an event.
     """
-    has_printed = False
     with opened(given) as place:
         (view,) = place.hold.managed_sessions(session).sessions
         attempt, offset = _cursor(cursor, view)
-        for at, piece in _pieces(place, view, attempt, offset, is_followed=follow):
-            if given.as_json:
-                text = piece.decode("utf-8", "backslashreplace")
-                send_json({"cursor": f"{attempt}:{at}", "text": text, "next": f"{attempt}:{at + len(piece)}"})
-            else:
-                send(piece)
+        has_printed = False
+        pieces = _pieces(place, view, attempt, offset, is_followed=follow)
+        output = _Events(given, view, attempt, offset) if as_events else _Bytes(given, attempt)
+        for at, piece in pieces:
+            output.print(at, piece)
             flush()
             has_printed = True
+        output.end()
         if not (has_printed or offset or given.as_json):
             (view,) = place.hold.managed_sessions(session).sessions
             complain(f"notice: {_why_empty(view, attempt)}")
     return DONE
+
+
+@dataclass(frozen=True, slots=True)
+class _Bytes:
+    """Prints the log as it is."""
+
+    given: Given
+    attempt: int
+
+    def print(self, at: int, piece: bytes) -> None:
+        if self.given.as_json:
+            text = piece.decode("utf-8", "backslashreplace")
+            send_json({"cursor": f"{self.attempt}:{at}", "text": text, "next": f"{self.attempt}:{at + len(piece)}"})
+        else:
+            send(piece)
+
+    def end(self) -> None:
+        pass
+
+
+class _Events:
+    """Prints the log as the events of its agent."""
+
+    def __init__(self, given: Given, view: ManagedSessionView, attempt: int, offset: int) -> None:
+        # Loaded here: the log as it is needs none of it.
+        from commonhold.agents.headless_events import EventParser  # noqa: PLC0415
+        from commonhold.cli.agent_event_words import Conversation  # noqa: PLC0415
+
+        self._given, self._attempt = given, attempt
+        self._parser = EventParser(view.record.session.agent, offset)
+        self._conversation = Conversation()
+
+    def print(self, _: int, piece: bytes) -> None:
+        self._send(self._parser.feed(piece))
+
+    def end(self) -> None:
+        self._send(self._parser.finish())
+        say(self._conversation.rest())
+
+    def _send(self, events: Sequence["AgentEvent"]) -> None:
+        # Loaded here, as above.
+        from commonhold.api.wire.text import dumps  # noqa: PLC0415
+        from commonhold.cli.agent_event_words import shape  # noqa: PLC0415
+
+        if self._given.as_json:
+            for event in events:
+                send(dumps(shape(event, self._attempt), indent=0).encode() + b"\n")
+        else:
+            say(self._conversation.lines(events))
 
 
 def _why_empty(view: ManagedSessionView, attempt: int) -> str:

@@ -1,0 +1,90 @@
+"""Sessions of known agents with a real daemon: scripted programs print what the real ones print."""
+
+import json
+import os
+import shlex
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.e2e.cli_driver import Call, call
+from tests.e2e.test_sessions import Office, opened
+from tests.patience import until
+from tests.unit.agents.test_headless_reports import PRINTED, SESSIONS
+
+from commonhold import SessionAction
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(sys.platform != "linux", reason="lost processes are found in /proc"),
+]
+AGENTS = ("claude", "gemini", "codex")
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Office]:
+    folder = tmp_path_factory.mktemp("office")
+    (folder / "bin").mkdir()
+    for name in AGENTS:
+        program = folder / "bin" / name
+        program.write_text(f'#!/bin/sh\nprintf "%s\\n" "$*" >> {folder}/{name}.calls\n. {folder}/{name}.play\n')
+        program.chmod(0o755)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PATH", f"{folder / 'bin'}:{os.environ['PATH']}")
+        with opened(folder) as office:
+            yield office
+
+
+@pytest.fixture
+def office(shared: Office) -> Iterator[Office]:
+    yield shared
+    for view in shared.hold.managed_sessions().sessions:
+        shared.hold.change_managed_session(view.record.id, SessionAction.CANCEL, note="the test is over")
+    until(lambda: not shared.supervisors(), what="supervisors end")
+
+
+@pytest.fixture
+def call_here(office: Office, capsysbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch) -> Call:
+    monkeypatch.chdir(office.root)
+    return lambda *words: call(capsysbinary, monkeypatch, *words)
+
+
+def play(office: Office, agent: str, *lines: str) -> None:
+    """Let the program of an agent do these lines of shell from now on."""
+    (office.folder / f"{agent}.play").write_text("\n".join(lines) + "\n")
+
+
+def prints(*events: dict[str, Any] | Path) -> str:
+    """A line of shell that prints events, or a file of them."""
+    return "; ".join(
+        f"cat {each}" if isinstance(each, Path) else f"printf '%s\\n' {shlex.quote(json.dumps(each))}"
+        for each in events
+    )
+
+
+def start(office: Office, agent: str, **more: Any) -> str:
+    (view,) = office.hold.start_managed_session("fix it", agent=agent, **more).sessions
+    return view.record.id
+
+
+def test_the_log_of_an_agent_reads_as_a_conversation(office: Office, call_here: Call) -> None:
+    play(office, "gemini", "echo odd >&2", prints(PRINTED["gemini"]))
+    session = start(office, "gemini", setup="echo ready")
+    followed = call_here("session", "logs", "-f", "--events", session)
+    assert followed.out.decode().splitlines() == [
+        "ready",
+        "odd",
+        "  calls read_file: /repo/app.py",
+        "  changes /repo/app.py by replace",
+        "Done.",
+        "  used: 30 tokens in, 15 out",
+        "the agent ended its turn",
+    ]
+    events = [json.loads(line) for line in call_here("session", "logs", "--events", "--json", session).out.splitlines()]
+    assert [each["kind"] for each in events][2:] == ["start", "tool_call", "file_change", "text", "usage", "end"]
+    assert events[2]["session"] == SESSIONS["gemini"]
+    assert events[-2]["usage"] == {"tokens_in": 30, "tokens_out": 15, "cost": 0}
+    rest = call_here("session", "logs", "--events", "--json", session, "--from", events[3]["next"]).out.splitlines()
+    assert [json.loads(line) for line in rest] == events[4:]
