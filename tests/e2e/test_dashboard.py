@@ -1,5 +1,6 @@
 """The dashboard in a real browser: one visit to every page, with hostile texts in all that agents write."""
 
+import json
 import time
 from pathlib import Path
 from typing import Final
@@ -88,6 +89,20 @@ def visit(page: Page) -> None:
     assert page.run("[...document.querySelectorAll('nav a')].every(each => each.getBoundingClientRect().right <= 800)")
 
 
+def add_up(page: Page) -> None:
+    """Add up the usage of attempts by days; those that used nothing, or have not ended, are left out."""
+    ends = {"one": 1_790_000_000, "same": 1_790_000_060, "later": 1_790_300_000}
+    usage = {"tokens_in": 1_500, "tokens_out": 40, "cost": 0.5, "tokens_cached": 0}
+    nothing = dict.fromkeys(usage, 0)
+    attempts = [{"ended_at": each, "usage": usage} for each in ends.values()]
+    records = [{"attempts": [*attempts, {"ended_at": 1, "usage": nothing}, {"ended_at": None, "usage": usage}]}]
+    script = "import('/dashboard/sessions.js').then(({ days, used }) => days(%s).map(([, sum, n]) => [used(sum), n]))"
+    assert page.run(script % json.dumps(records)) == [
+        ["1.5K tokens in, 40 out, $0.50", 1],
+        ["3K tokens in, 80 out, $1.00", 2],
+    ]
+
+
 def search(page: Page) -> None:
     """Find a note whose text is hostile."""
     page.run("location.hash = '#/archive'")
@@ -144,6 +159,7 @@ def test_every_page_shows_the_state_and_runs_nothing_that_agents_wrote(tmp_path:
             page.until(LIVE)
             assert "chd_" not in page.run("location.href")
             visit(page)
+            add_up(page)
             search(page)
             decide(page, server)
             land(page, server)

@@ -4,8 +4,10 @@ import json
 import os
 import shlex
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -14,7 +16,8 @@ from tests.e2e.test_sessions import Office, opened
 from tests.patience import until
 from tests.unit.agents.test_headless_reports import PRINTED, SESSIONS
 
-from commonhold import SessionAction
+from commonhold import SessionAction, SessionState
+from commonhold.cli import session_logs
 
 pytestmark = [
     pytest.mark.slow,
@@ -64,9 +67,29 @@ def prints(*events: dict[str, Any] | Path) -> str:
     )
 
 
+def shown(call_here: Call, session: str) -> Any:
+    (found,) = call_here("session", "show", session, "--json").json["sessions"]
+    return found
+
+
 def start(office: Office, agent: str, **more: Any) -> str:
     (view,) = office.hold.start_managed_session("fix it", agent=agent, **more).sessions
     return view.record.id
+
+
+def test_a_session_that_is_still_queued_is_followed_from_its_begin(
+    office: Office, call_here: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = office.root / "commonhold.toml"
+    settings.write_text("max_sessions = 0\n")
+    session = start(office, "echo worked; : {prompt_file}")
+
+    def sleep(seconds: float) -> None:
+        settings.unlink(missing_ok=True)
+        time.sleep(seconds)
+
+    monkeypatch.setattr(session_logs, "time", SimpleNamespace(sleep=sleep, monotonic=time.monotonic))
+    assert call_here("session", "logs", "-f", session).out == b"worked\n"
 
 
 def test_the_log_of_an_agent_reads_as_a_conversation(office: Office, call_here: Call) -> None:
@@ -88,3 +111,23 @@ def test_the_log_of_an_agent_reads_as_a_conversation(office: Office, call_here: 
     assert events[-2]["usage"] == {"tokens_in": 30, "tokens_out": 15, "cost": 0}
     rest = call_here("session", "logs", "--events", "--json", session, "--from", events[3]["next"]).out.splitlines()
     assert [json.loads(line) for line in rest] == events[4:]
+
+
+def test_usage_is_kept_for_each_attempt_also_of_one_that_failed(office: Office, call_here: Call) -> None:
+    play(office, "claude", prints(PRINTED["claude"]))
+    session = start(office, "claude", checks=("exit 3",))
+    office.until(session, SessionState.FAILED)
+    used = {"tokens_in": 30, "tokens_out": 15, "cost": 0.000315}
+    assert shown(call_here, session)["usage"] == used
+    office.hold.change_managed_session(session, SessionAction.RETRY)
+    office.until(session, SessionState.FAILED)
+    twice = {"tokens_in": 60, "tokens_out": 30, "cost": 0.00063}
+    (listed,) = call_here("session", "list", "--state", "failed", "--json").json["sessions"]
+    assert (listed["usage"], [each["usage"] for each in listed["attempts"]]) == (twice, [used, used])
+    assert "used: 60 tokens in, 30 out, $0.0006" in call_here("session", "show", session).out.decode()
+
+
+def test_an_agent_that_reports_no_usage_has_none(office: Office, call_here: Call) -> None:
+    session = office.start(prints(PRINTED["claude"]))
+    office.until(session, SessionState.AWAITING_REVIEW)
+    assert shown(call_here, session)["usage"] is None

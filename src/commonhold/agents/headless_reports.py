@@ -2,9 +2,12 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from typing import BinaryIO, Final
 
 from commonhold.agents.headless_events import AgentEvent, EventKind, EventParser
 from commonhold.kernel.run import NOTHING_USED, TokenUsage
+
+_PIECE_BYTES: Final = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +32,17 @@ def report_of(agent: str, lines: Iterable[bytes]) -> AgentReport:
     for line in lines:
         for event in parser.feed(line + b"\n"):
             report = with_event(report, event)
+    return report
+
+
+def report_in(agent: str, file: BinaryIO) -> AgentReport:
+    """Return the report in the rest of a file of the agent's output. Raises OSError."""
+    parser, report = EventParser(agent), AgentReport()
+    while piece := file.read(_PIECE_BYTES):
+        for event in parser.feed(piece):
+            report = with_event(report, event)
+    for event in parser.finish():
+        report = with_event(report, event)
     return report
 
 

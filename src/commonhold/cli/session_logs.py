@@ -60,6 +60,9 @@ def logs(given: Given, *, session: str, follow: bool, cursor: str | None, as_eve
     """
     with opened(given) as place:
         (view,) = place.hold.managed_sessions(session).sessions
+        while follow and view.record.attempt == 0 and view.record.state is SessionState.QUEUED:
+            time.sleep(STATE_SECONDS)
+            (view,) = place.hold.managed_sessions(session).sessions
         attempt, offset = _cursor(cursor, view)
         has_printed = False
         pieces = _pieces(place, view, attempt, offset, is_followed=follow)

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from commonhold.cli.describe import quoted, when
+from commonhold.cli.describe import quoted, used, when
 from commonhold.cli.output import shown
 from commonhold.kernel.entry import EntryRecord, EntryState
 from commonhold.kernel.managed_session import (
@@ -17,6 +17,7 @@ from commonhold.kernel.managed_session import (
     SessionState,
     SessionWish,
 )
+from commonhold.kernel.run import NOTHING_USED
 from commonhold.kernel.texts import duration
 from commonhold.sessions.answers import ManagedSessionAnswer, ManagedSessionView
 
@@ -154,6 +155,13 @@ def details(view: ManagedSessionView) -> Iterator[str]:
         yield f"  {_in_queue(view.entry)}"
     elif record.commit and _has_work(record):
         yield f"  its work is part of {shown(session.branch) or 'its repository'}: {shown(record.commit[:12])}"
+    yield from _attempts(record)
+
+
+def _attempts(record: ManagedSessionRecord) -> Iterator[str]:
+    """Yield the usage of all attempts, and the attempts."""
+    if record.usage != NOTHING_USED:
+        yield f"  used: {used(record.usage)}"
     for each in record.attempts:
         yield f"  attempt {each.number}: {_attempt(each)}"
 

@@ -12,6 +12,7 @@ from typing import Final
 
 from commonhold.kernel.clock import Deadline
 from commonhold.kernel.entry import UNLIMITED
+from commonhold.kernel.run import NOTHING_USED, TokenUsage
 
 DEFAULT_SESSION_ATTEMPTS: Final = 3
 DEFAULT_TIMEOUT_SECONDS: Final = 3600.0
@@ -186,7 +187,8 @@ class SessionResult:
 class SessionAttempt:
     """One try. `end` is None while it runs; `turns` counts the starts of its agent: one more after each pause.
 
-    `place` is where it runs; empty in records of earlier versions, which have only that of the session.
+    `place` is where it runs; empty in records of earlier versions, which have only that of the session. `usage` is that
+    of all its turns, as far as the agent has reported it.
     """
 
     number: int
@@ -199,6 +201,7 @@ class SessionAttempt:
     note: str = ""
     result: SessionResult | None = None
     place: str = ""
+    usage: TokenUsage = NOTHING_USED
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,7 +219,8 @@ class SessionMoved:
     A CLAIM has the supervisor's lease with its fence, the `place` where it runs, and the `slot`, the number of the
     port range that it prefers; it may have another `base` from which the attempt starts. An ASK has the `wish`. A
     PAUSE or LOSE may have the instant `due` from which it goes on by itself. A RETRY may have a new `task`, an
-    APPROVE has the merge `commit` (empty: it was merged elsewhere).
+    APPROVE has the merge `commit` (empty: it was merged elsewhere). The end of a turn has its `usage`, if the agent
+    has reported it.
     """
 
     holder: str
@@ -236,6 +240,7 @@ class SessionMoved:
     commit: str = ""
     place: str = ""
     base: str = ""
+    usage: TokenUsage | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -284,6 +289,11 @@ class ManagedSessionRecord:
         """Where it runs, or ran last; where it can run, if it is queued: empty is on any worker."""
         is_there = self.attempts and self.state is not SessionState.QUEUED
         return (self.attempts[-1].place if is_there else "") or self.session.place
+
+    @property
+    def usage(self) -> TokenUsage:
+        """The usage of all attempts that the record keeps."""
+        return sum((each.usage for each in self.attempts), NOTHING_USED)
 
     def can(self, move: SessionMove) -> bool:
         """Whether the table has this transition from the present state."""
@@ -346,6 +356,7 @@ def moved_session(before: ManagedSessionRecord, event: SessionMoved, sequence: i
             status=event.status,
             note=event.note,
             result=event.result,
+            usage=before.attempts[-1].usage + (event.usage or NOTHING_USED),
         )
         return replace(after, attempts=(*before.attempts[:-1], last))
     if event.move is SessionMove.RETRY:

@@ -6,11 +6,15 @@ All that the commands print goes to the log of the attempt, which they write the
 import signal
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
+from commonhold.agents.headless import HEADLESS
+from commonhold.agents.headless_reports import AgentReport, report_in
 from commonhold.kernel.managed_session import EndCause, ManagedSession, SessionMove, SessionWish
+from commonhold.kernel.run import NOTHING_USED
 from commonhold.kernel.texts import counted
 from commonhold.machine.process_groups import SESSION_LABEL
 from commonhold.session_host.commands import Command, Stopped
@@ -59,15 +63,31 @@ class Turn:
             failed = self._step(session, "set-up", session.setup, EndCause.SETUP_FAILED, ends_at)
             if failed:
                 return failed
+        begins_at = self._printed_bytes()
         status, stopped = self.command(agent, ends_at, session)
-        if report := _ended(status, stopped, "the agent"):
-            return report
+        said = self._said(session.agent, begins_at)
+        report = _ended(status, stopped, "the agent") or self._checked(session, ends_at)
+        return replace(report, usage=None if said.usage == NOTHING_USED else said.usage)
+
+    def _checked(self, session: ManagedSession, ends_at: float) -> SessionReport:
         for check in session.checks:
             failed = self._step(session, f"check `{check}`", check, EndCause.CHECK_FAILED, ends_at)
             if failed:
                 return failed
         passed = f"; {counted(len(session.checks), 'check')} passed" if session.checks else ""
         return SessionReport(SessionMove.FINISH, f"the agent ended{passed}", EndCause.EXITED, 0)
+
+    def _printed_bytes(self) -> int:
+        return self.log.stat().st_size if self.log.exists() else 0
+
+    def _said(self, agent: str, begins_at: int) -> AgentReport:
+        """Return the report of a known agent, from the log that it has written since."""
+        with suppress(OSError):  # a log that the agent has deleted
+            if agent in HEADLESS:
+                with self.log.open("rb") as file:
+                    file.seek(begins_at)
+                    return report_in(agent, file)
+        return AgentReport()
 
     def _step(
         self, session: ManagedSession, name: str, line: str, cause: EndCause, ends_at: float

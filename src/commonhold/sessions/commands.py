@@ -11,6 +11,7 @@ from enum import StrEnum
 from commonhold.kernel.lease import Lease
 from commonhold.kernel.managed_session import EndCause, ManagedSession, ManagedSessionRecord, SessionMove, SessionResult
 from commonhold.kernel.refusals import Refusal
+from commonhold.kernel.run import TokenUsage
 
 
 class SessionAction(StrEnum):
@@ -66,6 +67,7 @@ class SessionReport:
     """The report of a supervisor at the end of a turn.
 
     `move` is PAUSE, FINISH, FAIL or CANCEL. With `wait_seconds` a paused session goes on by itself after that time.
+    `usage` is that of this turn, if the agent reported it.
     """
 
     move: SessionMove
@@ -74,6 +76,7 @@ class SessionReport:
     status: int | None = None
     result: SessionResult | None = None
     wait_seconds: float | None = None
+    usage: TokenUsage | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -233,6 +233,7 @@ def _report(turn: _Turn, command: ReportSession) -> SessionChanged | SessionRefu
         report.status,
         report.result,
         due=None if report.wait_seconds is None else deadline(turn.now, report.wait_seconds),
+        usage=report.usage,
     )
     if record.wish is SessionWish.CANCEL:
         event = replace(event, move=SessionMove.CANCEL, note=record.note, cause=EndCause.ASKED, due=None)

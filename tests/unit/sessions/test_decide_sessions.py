@@ -1,5 +1,6 @@
 """Decisions on managed sessions, one transition at a time."""
 
+import json
 from dataclasses import replace
 
 import pytest
@@ -7,10 +8,18 @@ from tests.unit.sessions.house import FAILED, FINISHED, PAUSED, PLACE, RESULT, H
 from tests.unit.tasks.table import TTL, kind
 
 from commonhold.kernel.errors import Code, InputError
-from commonhold.kernel.managed_session import EndCause, SessionMove, SessionState, SessionWish
+from commonhold.kernel.managed_session import (
+    EndCause,
+    SessionAttempt,
+    SessionMove,
+    SessionMoved,
+    SessionState,
+    SessionWish,
+)
 from commonhold.kernel.refusals import Refusal
 from commonhold.sessions.choice import AGEING_SECONDS
 from commonhold.sessions.commands import NoSession, SessionAction, SessionLimits, SessionRefused, SessionsSettled
+from commonhold.stores import codec
 
 
 def test_a_session_goes_from_the_queue_to_its_review_and_is_approved() -> None:
@@ -139,6 +148,19 @@ def test_a_timed_pause_ends_by_itself() -> None:
     kind(NoSession, house.ask_claim())
     house.seconds += 60.0
     assert house.take().attempt == 1
+
+
+def test_a_report_of_an_earlier_version_has_no_usage() -> None:
+    house = House()
+    house.start()
+    house.take()
+    event = SessionMoved("supervisor", "s1", SessionMove.FAIL, 1)
+    body = json.loads(codec.encode(event))
+    assert body.pop("usage") is None
+    assert codec.decode_event("session_moved", json.dumps(body)) == event
+    attempt = json.loads(codec.encode(house.record("s1").attempts[0]))
+    del attempt["usage"]
+    assert codec.decode(json.dumps(attempt), SessionAttempt) == house.record("s1").attempts[0]
 
 
 def test_a_command_for_another_attempt_changes_nothing() -> None:

@@ -2,8 +2,10 @@
 
 from commonhold.api.wire import shapes
 from commonhold.api.wire.instants import instant
+from commonhold.api.wire.run_shapes import usage
 from commonhold.api.wire.text import Json
 from commonhold.kernel.managed_session import SessionAttempt, SessionResult
+from commonhold.kernel.run import NOTHING_USED, TokenUsage
 from commonhold.sessions.answers import ManagedSessionAnswer, ManagedSessionView
 
 
@@ -70,6 +72,7 @@ def view(found: ManagedSessionView) -> Json:
         "result": _result(record.result),
         "commit": record.commit or None,
         "entry": found.entry.id if found.entry else None,
+        "usage": _usage(record.usage),
         "attempts": [_attempt(each) for each in record.attempts],
     }
 
@@ -86,7 +89,12 @@ def _attempt(found: SessionAttempt) -> Json:
         "note": found.note,
         "place": found.place or None,
         "result": _result(found.result),
+        "usage": _usage(found.usage),
     }
+
+
+def _usage(found: TokenUsage) -> Json | None:
+    return None if found == NOTHING_USED else usage(found)
 
 
 def _result(found: SessionResult | None) -> Json | None:

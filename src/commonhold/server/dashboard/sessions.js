@@ -26,6 +26,32 @@ const WAYS = {
 };
 const NEXT = { awaiting_review: "review", running: "logs -f", failed: "logs" };
 
+const NOTHING = { tokens_in: 0, tokens_out: 0, cost: 0, tokens_cached: 0 };
+const MOST_DAYS = 7;
+const add = (one, two) => Object.fromEntries(Object.keys(NOTHING).map((name) => [name, one[name] + (two[name] ?? 0)]));
+const isUsed = (usage) => usage.tokens_in + usage.tokens_out + usage.cost > 0;
+const number = (count) => count.toLocaleString("en", { notation: "compact", maximumFractionDigits: 1 });
+const total = (record) => record.attempts.reduce((sum, each) => add(sum, each.usage), NOTHING);
+
+/** Usage in words; the cost only where the agent has reported one. */
+export function used(usage) {
+  const cached = usage.tokens_cached ? ` (${number(usage.tokens_cached)} cached)` : "";
+  return `${number(usage.tokens_in)} tokens in${cached}, ${number(usage.tokens_out)} out${usage.cost ? `, $${usage.cost.toFixed(2)}` : ""}`;
+}
+
+/** The usage of the last days with some, the newest first: [[day, usage, number of attempts], …]. An attempt counts on the day of its end. */
+export function days(records) {
+  const found = new Map();
+  for (const each of records.flatMap((record) => record.attempts)) {
+    if (!each.ended_at || !isUsed(each.usage)) continue;
+    const at = new Date(each.ended_at * 1000), day = new Date(at.getFullYear(), at.getMonth(), at.getDate()).getTime();
+    const [sum, count] = found.get(day) ?? [NOTHING, 0];
+    found.set(day, [add(sum, each.usage), count + 1]);
+  }
+  const newest = [...found].sort(([one], [two]) => two - one).slice(0, MOST_DAYS);
+  return newest.map(([day, [sum, count]]) => [new Date(day).toLocaleDateString(), sum, count]);
+}
+
 const title = (session) => session.task.trim().split("\n")[0];
 
 function state({ record, is_supervised }) {
@@ -56,6 +82,7 @@ function card(view, context) {
     h("p.soft", {}, session.id, " · ", session.agent, session.tenant && ` · ${session.tenant}`, " · ", age(record.since, "for "), record.attempt > 1 && ` · attempt ${record.attempt}`),
     (record.note || record.cause) && h("p", {}, record.cause && chip(record.cause.replace("_", " "), record.state === "failed" ? "bad" : ""), " ", record.note),
     why && h("p.soft", {}, why),
+    isUsed(total(record)) && h("p.soft", {}, used(total(record))),
     NEXT[record.state] && h("p.soft", {}, code(`commonhold session ${NEXT[record.state]} ${session.id}`)),
     buttons(record, context));
 }
@@ -67,5 +94,8 @@ export function draw(views, context) {
     const found = views.filter(belongs).reverse();
     return found.length ? section(name, counted(found.length, "session"), h("div.grid", {}, found.slice(0, 40).map((each) => card(each, context))), null) : [];
   });
-  return [heading, groups].flat(3).filter(Boolean);
+  const byDay = days(views.map(({ record }) => record));
+  const spent = byDay.length ? section("Usage", "of these sessions, as their agents report it", h("div", {}, byDay.map(([day, sum, count]) =>
+    h("div.row", {}, h("span", {}, day), h("span", {}, used(sum)), h("span.soft", {}, counted(count, "attempt"))))), null) : [];
+  return [heading, groups, spent].flat(3).filter(Boolean);
 }

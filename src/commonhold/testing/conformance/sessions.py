@@ -22,6 +22,7 @@ from commonhold.kernel.managed_session import (
 )
 from commonhold.kernel.projection import fold
 from commonhold.kernel.refusals import Refusal
+from commonhold.kernel.run import TokenUsage
 from commonhold.sessions.commands import (
     ChangeSession,
     ClaimSession,
@@ -126,6 +127,17 @@ class SessionConformance:
         assert (now.attempt, now.tries) == (2, 2)
         assert expect(SessionRefused, one.report(former)).code is Refusal.SESSION_TAKEN
         assert two.record(now.id) == now
+
+    def test_the_usage_of_all_turns_is_kept(self, rig: SessionRig) -> None:
+        desk, used = Desk(rig.managed_sessions()), TokenUsage(120, 10, 0.25, 100)
+        desk.start()
+        desk.report(desk.claim(), SessionReport(SessionMove.PAUSE, wait_seconds=0.0, usage=used))
+        desk.report(desk.claim(), SessionReport(SessionMove.FAIL, "exit status 3", EndCause.EXITED, 3, usage=used))
+        failed = desk.record("s1")
+        assert failed.usage == TokenUsage(240, 20, 0.5, 200)
+        desk.change(failed, SessionAction.RETRY)
+        desk.report(desk.claim())
+        assert [each.usage.tokens_in for each in desk.record("s1").attempts] == [240, 0]
 
     def test_a_repeated_report_gets_its_first_answer(self, rig: SessionRig) -> None:
         desk = Desk(rig.managed_sessions())
