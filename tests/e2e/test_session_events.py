@@ -16,7 +16,7 @@ from tests.e2e.test_sessions import Office, opened
 from tests.patience import until
 from tests.unit.agents.test_headless_reports import PRINTED, SESSIONS
 
-from commonhold import SessionAction, SessionState
+from commonhold import EndCause, SessionAction, SessionState
 from commonhold.cli import session_logs
 
 pytestmark = [
@@ -131,3 +131,33 @@ def test_an_agent_that_reports_no_usage_has_none(office: Office, call_here: Call
     session = office.start(prints(PRINTED["claude"]))
     office.until(session, SessionState.AWAITING_REVIEW)
     assert shown(call_here, session)["usage"] is None
+
+
+LIMITED = '{"type": "result", "is_error": true, "result": "Claude AI usage limit reached|%s"}'
+
+
+def test_a_session_pauses_while_the_account_of_its_agent_is_at_a_limit(office: Office, call_here: Call) -> None:
+    play(office, "claude", f"echo '{LIMITED % int(time.time() + 7200)}'", "exit 1")
+    session = start(office, "claude", most_attempts=1)
+    record = office.until(session, SessionState.PAUSED)
+    assert (record.cause, record.status, record.tries) == (EndCause.RATE_LIMITED, 1, 1)
+    assert record.note.startswith("the agent's account is rate-limited: Claude AI usage limit reached|")
+    for words in (("list",), ("show", session)):
+        text = call_here("session", *words).text
+        assert "it goes on in " in text
+        assert ": the agent's account is rate-limited" in text
+    assert office.workspaces(session)
+
+
+def test_a_session_goes_on_by_itself_when_the_limit_ends(office: Office) -> None:
+    play(
+        office,
+        "claude",
+        f'case "$*" in *--resume*) test -f made.py && {prints(PRINTED["claude"])}; exit;; esac',
+        f"echo half > made.py; echo '{LIMITED}' | sed \"s/%s/$(($(date +%s) + 5))/\"; exit 1",
+    )
+    session = start(office, "claude", most_attempts=1)
+    record = office.until(session, SessionState.AWAITING_REVIEW)
+    (attempt,) = record.attempts
+    assert (attempt.turns, record.tries, attempt.rate_limits) == (2, 1, 0)
+    assert attempt.usage.tokens_in == 30

@@ -81,7 +81,7 @@ class EndCause(StrEnum):
     EXITED: the agent ended by itself, with `status`. KILLED: a signal that Commonhold did not send ended it; `status`
     is minus its number. SILENT: it printed nothing for too long; LOG_FULL: it printed too much. OUT_OF_MEMORY: the
     kernel killed a process of it at its limit. ENGINE_LOST: the engine of its sandbox did not answer, or ended it.
-    LOST: its supervisor died.
+    LOST: its supervisor died. RATE_LIMITED: the agent's account has reached a limit of its provider.
     """
 
     EXITED = "exited"
@@ -95,6 +95,7 @@ class EndCause(StrEnum):
     OUT_OF_MEMORY = "out_of_memory"
     ENGINE_LOST = "engine_lost"
     LOST = "lost"
+    RATE_LIMITED = "rate_limited"
     ASKED = "asked"
 
 
@@ -188,7 +189,8 @@ class SessionAttempt:
     """One try. `end` is None while it runs; `turns` counts the starts of its agent: one more after each pause.
 
     `place` is where it runs; empty in records of earlier versions, which have only that of the session. `usage` is that
-    of all its turns, as far as the agent has reported it.
+    of all its turns, as far as the agent has reported it. `rate_limits` counts the turns that ended at a rate limit, in
+    a row.
     """
 
     number: int
@@ -202,6 +204,7 @@ class SessionAttempt:
     result: SessionResult | None = None
     place: str = ""
     usage: TokenUsage = NOTHING_USED
+    rate_limits: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -348,15 +351,17 @@ def moved_session(before: ManagedSessionRecord, event: SessionMoved, sequence: i
         due=event.due,
     )
     if before.state is SessionState.RUNNING:
+        last = before.attempts[-1]
         last = replace(
-            before.attempts[-1],
+            last,
             ended_at=at,
             end=event.move,
             cause=event.cause,
             status=event.status,
             note=event.note,
             result=event.result,
-            usage=before.attempts[-1].usage + (event.usage or NOTHING_USED),
+            usage=last.usage + (event.usage or NOTHING_USED),
+            rate_limits=last.rate_limits + 1 if event.cause is EndCause.RATE_LIMITED else 0,
         )
         return replace(after, attempts=(*before.attempts[:-1], last))
     if event.move is SessionMove.RETRY:

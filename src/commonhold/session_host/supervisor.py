@@ -181,7 +181,8 @@ class Supervisor:
         log = self.files.log(session.id, record.attempt)
         turn = Turn(note, log, {**environment, **more}, wishes.asked, self._spared, limits)
         try:
-            return note, turn.run(session, words, is_first=is_first)
+            limits_before = record.attempts[-1].rate_limits
+            return note, turn.run(session, words, is_first=is_first, rate_limits=limits_before)
         finally:
             remove_limits(self.files.group(session.id))
 

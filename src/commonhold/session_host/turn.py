@@ -8,11 +8,14 @@ import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from datetime import datetime
 from pathlib import Path
 from typing import Final
 
 from commonhold.agents.headless import HEADLESS
+from commonhold.agents.headless_events import AgentEvent
 from commonhold.agents.headless_reports import AgentReport, report_in
+from commonhold.agents.rate_limits import wait_seconds
 from commonhold.kernel.managed_session import EndCause, ManagedSession, SessionMove, SessionWish
 from commonhold.kernel.run import NOTHING_USED
 from commonhold.kernel.texts import counted
@@ -27,6 +30,13 @@ LOOK_SECONDS: Final = 0.05
 MOST_LOG_BYTES: Final = 256 << 20
 """How much the commands of an attempt may print: an agent in a loop would fill the disk."""
 SHELL: Final = "/bin/sh"
+FIRST_LIMIT_PAUSE_SECONDS: Final = 60.0
+LONGEST_LIMIT_PAUSE_SECONDS: Final = 1800.0
+"""The pauses of a session whose agent's account is at a limit, and does not say until when."""
+_MOST_DOUBLINGS: Final = 10
+_LIMIT_MARGIN_SECONDS: Final = 5.0
+"""How much longer the pause lasts than the limit: clocks differ."""
+_MOST_QUOTED: Final = 300
 
 
 Ask = Callable[[], Stopped | None]
@@ -42,7 +52,7 @@ class Turn:
     """The surroundings of a turn: where its commands run and print, and what ends them.
 
     `note` names the workspace and its sandbox. `spared` returns the processes below this one that belong to no session:
-    a daemon that was started in it.
+    a daemon that was started in it. `wall` has the time zone of this machine, in which agents print times.
     """
 
     note: WorkspaceNote
@@ -52,11 +62,15 @@ class Turn:
     spared: Callable[[], Collection[int]]
     limits: Limits = Limits()  # noqa: RUF009 - it is frozen
     now: Callable[[], float] = time.monotonic
+    wall: Callable[[], datetime] = lambda: datetime.now().astimezone()
 
-    def run(self, session: ManagedSession, agent: Sequence[str], *, is_first: bool) -> SessionReport:
+    def run(
+        self, session: ManagedSession, agent: Sequence[str], *, is_first: bool, rate_limits: int = 0
+    ) -> SessionReport:
         """Set the workspace up unless this goes on with an attempt, run the agent, then the checks; say how it ended.
 
-        The report has no result yet. All processes that the commands have started are gone then.
+        The report has no result yet. All processes that the commands have started are gone then. `rate_limits` counts
+        the turns before this one that ended at a rate limit, in a row.
         """
         ends_at = self.now() + session.timeout_seconds
         if is_first and session.setup:
@@ -66,7 +80,11 @@ class Turn:
         begins_at = self._printed_bytes()
         status, stopped = self.command(agent, ends_at, session)
         said = self._said(session.agent, begins_at)
-        report = _ended(status, stopped, "the agent") or self._checked(session, ends_at)
+        is_limited = stopped is None and said.limit is not None and (status != 0 or said.is_over)
+        if said.limit is not None and is_limited:
+            report = self._rate_limited(said.limit, status, rate_limits)
+        else:
+            report = _ended(status, stopped, "the agent") or self._checked(session, ends_at)
         return replace(report, usage=None if said.usage == NOTHING_USED else said.usage)
 
     def _checked(self, session: ManagedSession, ends_at: float) -> SessionReport:
@@ -76,6 +94,15 @@ class Turn:
                 return failed
         passed = f"; {counted(len(session.checks), 'check')} passed" if session.checks else ""
         return SessionReport(SessionMove.FINISH, f"the agent ended{passed}", EndCause.EXITED, 0)
+
+    def _rate_limited(self, limit: AgentEvent, status: int | None, rate_limits: int) -> SessionReport:
+        """Return the report of a pause: until the limit ends, if the agent says when, or for a time that grows."""
+        found = wait_seconds(limit.text, limit.until, self.wall())
+        grown = min(LONGEST_LIMIT_PAUSE_SECONDS, FIRST_LIMIT_PAUSE_SECONDS * 2.0 ** min(rate_limits, _MOST_DOUBLINGS))
+        why = limit.text.strip().partition("\n")[0][:_MOST_QUOTED]
+        pause = grown if found is None else found + _LIMIT_MARGIN_SECONDS
+        note = f"the agent's account is rate-limited: {why}"
+        return SessionReport(SessionMove.PAUSE, note, EndCause.RATE_LIMITED, status, wait_seconds=pause)
 
     def _printed_bytes(self) -> int:
         return self.log.stat().st_size if self.log.exists() else 0

@@ -223,6 +223,8 @@ def _report(turn: _Turn, command: ReportSession) -> SessionChanged | SessionRefu
     if report.move not in _REPORTED:
         why = f"a supervisor does not {report.move.value} a session"
         return SessionRefused(Refusal.SESSION_CHANGED, why, record)
+    # A person who has asked for a pause resumes it, too.
+    is_to_wait = report.wait_seconds is None or record.wish is SessionWish.PAUSE
     event = SessionMoved(
         command.holder,
         record.id,
@@ -232,7 +234,7 @@ def _report(turn: _Turn, command: ReportSession) -> SessionChanged | SessionRefu
         report.cause,
         report.status,
         report.result,
-        due=None if report.wait_seconds is None else deadline(turn.now, report.wait_seconds),
+        due=None if is_to_wait else deadline(turn.now, report.wait_seconds or 0.0),
         usage=report.usage,
     )
     if record.wish is SessionWish.CANCEL:

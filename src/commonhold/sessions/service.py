@@ -11,6 +11,7 @@ from commonhold.kernel.entry import EntryRecord
 from commonhold.kernel.errors import Code, InputError, UsageError
 from commonhold.kernel.managed_session import (
     MOST_LISTED_SESSIONS,
+    EndCause,
     ManagedSession,
     ManagedSessionRecord,
     Sandbox,
@@ -246,7 +247,8 @@ class ManagedSessions:
             if record.state is SessionState.PAUSED and not record.is_due:
                 why = "it waits until it is resumed"
             elif record.due is not None and not is_ready(record, now):
-                why = f"it goes on in {duration(record.due.ticks - now.ticks)}"
+                limited = ": the agent's account is rate-limited" if record.cause is EndCause.RATE_LIMITED else ""
+                why = f"it goes on in {duration(record.due.ticks - now.ticks)}{limited}"
             elif is_ready(record, now):
                 why = blocked.get(record.id, "")
             step = steps.get(record.id)

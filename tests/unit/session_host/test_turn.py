@@ -8,6 +8,7 @@ import sys
 import time
 import warnings
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TypeVar
@@ -29,6 +30,7 @@ from commonhold.sessions.commands import SessionReport
 
 pytestmark = pytest.mark.slow
 T = TypeVar("T")
+WALL = datetime(2026, 11, 30, 12, 0, tzinfo=UTC)
 PORTS = range(21_010, 21_020)
 linux = pytest.mark.skipif(sys.platform != "linux", reason="processes are found in /proc")
 
@@ -73,12 +75,15 @@ def run(tmp_path: Path, label: str, monkeypatch: pytest.MonkeyPatch) -> Callable
         asked: Callable[[], Stopped | None] = lambda: None,
         now: Callable[[], float] = time.monotonic,
         is_first: bool = True,
+        agent: str = "",
+        rate_limits: int = 0,
         **rest: object,
     ) -> SessionReport:
-        session = ManagedSession("s1", "do it", line, "c" * 40, "/", "here", **rest)  # type: ignore[arg-type]
+        session = ManagedSession("s1", "do it", agent or line, "c" * 40, "/", "here", **rest)  # type: ignore[arg-type]
         environment = environment_of(os.environ, "agent:s1", label, PORTS, {"COMMONHOLD_STORE": "sqlite:/x"})
-        one = Turn(workspace_at(tmp_path), tmp_path / "1.log", environment, asked, tuple, now=now)
-        return in_a_process(lambda: one.run(session, ("/bin/sh", "-c", line), is_first=is_first))
+        one = Turn(workspace_at(tmp_path), tmp_path / "1.log", environment, asked, tuple, now=now, wall=lambda: WALL)
+        words = ("/bin/sh", "-c", line)
+        return in_a_process(lambda: one.run(session, words, is_first=is_first, rate_limits=rate_limits))
 
     return run
 
@@ -121,6 +126,48 @@ def test_the_cause_of_an_end_is_told(
     report = run(line, **rest)
     assert (report.move, report.cause, report.status) == (SessionMove.FAIL, cause, status)
     assert words in report.note
+
+
+LIMITED = """echo '{"type": "turn.failed", "error": {"message": "429 Too Many Requests%s"}}'; exit 1"""
+
+
+@pytest.mark.parametrize(
+    ("line", "earlier", "pause"),
+    [
+        (LIMITED % "", 0, 60.0),
+        (LIMITED % "", 3, 480.0),
+        (LIMITED % "", 9, 1800.0),
+        (LIMITED % "", 9_999, 1800.0),
+        (LIMITED % "; try again at 12:10 PM", 9, 605.0),
+        (LIMITED.replace("exit 1", "exit 0") % "", 0, 60.0),
+    ],
+)
+def test_a_rate_limit_pauses_the_session(
+    run: Callable[..., SessionReport], line: str, earlier: int, pause: float
+) -> None:
+    report = run(line, agent="codex", rate_limits=earlier, checks=("exit 5",))
+    assert (report.move, report.cause, report.wait_seconds) == (SessionMove.PAUSE, EndCause.RATE_LIMITED, pause)
+    assert report.note.startswith("the agent's account is rate-limited: 429 Too Many Requests")
+
+
+@pytest.mark.parametrize(
+    ("rest", "cause"),
+    [
+        ({"agent": ""}, EndCause.EXITED),
+        ({"agent": "claude"}, EndCause.EXITED),
+        ({"agent": "codex", "setup": f"({LIMITED % ''})"}, EndCause.SETUP_FAILED),
+    ],
+)
+def test_only_the_agent_itself_reports_a_rate_limit(
+    run: Callable[..., SessionReport], rest: dict[str, object], cause: EndCause
+) -> None:
+    report = run(LIMITED % "", **rest)
+    assert (report.move, report.cause, report.wait_seconds) == (SessionMove.FAIL, cause, None)
+
+
+def test_an_agent_that_was_ended_at_a_limit_of_time_is_not_rate_limited(run: Callable[..., SessionReport]) -> None:
+    report = run(LIMITED.replace("exit 1", "sleep 60") % "", agent="codex", timeout_seconds=0.5)
+    assert (report.move, report.cause) == (SessionMove.FAIL, EndCause.TIMED_OUT)
 
 
 def test_an_agent_that_prints_without_end_is_ended(

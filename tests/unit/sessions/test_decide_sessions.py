@@ -150,6 +150,31 @@ def test_a_timed_pause_ends_by_itself() -> None:
     assert house.take().attempt == 1
 
 
+def test_a_rate_limit_costs_no_attempt_and_the_pauses_in_a_row_are_counted() -> None:
+    house = House()
+    house.start(most_attempts=1)
+    limited = replace(PAUSED, cause=EndCause.RATE_LIMITED, wait_seconds=60.0)
+    for count in (1, 2):
+        house.report(house.take(), limited)
+        record = house.record("s1")
+        assert (record.state, record.tries, record.attempts[-1].rate_limits) == (SessionState.PAUSED, 1, count)
+        house.seconds += 60.0
+    house.report(house.take(), replace(PAUSED, wait_seconds=0.0))
+    assert house.record("s1").attempts[-1].rate_limits == 0
+
+
+def test_a_person_who_asked_for_a_pause_ends_it_also_if_the_agent_was_rate_limited() -> None:
+    house = House()
+    house.start()
+    record = house.take()
+    house.change("s1", SessionAction.PAUSE)
+    house.report(record, replace(PAUSED, cause=EndCause.RATE_LIMITED, wait_seconds=60.0))
+    house.seconds += 60.0
+    kind(NoSession, house.ask_claim())
+    house.change("s1", SessionAction.RESUME)
+    house.take()
+
+
 def test_a_report_of_an_earlier_version_has_no_usage() -> None:
     house = House()
     house.start()
