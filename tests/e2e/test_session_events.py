@@ -161,3 +161,21 @@ def test_a_session_goes_on_by_itself_when_the_limit_ends(office: Office) -> None
     (attempt,) = record.attempts
     assert (attempt.turns, record.tries, attempt.rate_limits) == (2, 1, 0)
     assert attempt.usage.tokens_in == 30
+
+
+def test_a_session_is_recorded_with_the_times_of_its_output(office: Office, call_here: Call, tmp_path: Path) -> None:
+    play(office, "claude", "echo first >&2", "while [ ! -e go-on ]; do sleep 0.05; done", prints(PRINTED["claude"]))
+    session = start(office, "claude")
+    times = office.daemon.state / "sessions" / session / "1.times"
+    until(lambda: times.exists() and times.read_text().endswith(" 6\n"), what="the time of the first line is kept")
+    (workspace,) = office.workspaces(session)
+    (workspace / "go-on").touch()
+    office.until(session, SessionState.AWAITING_REVIEW)
+    place = tmp_path / "s.cast"
+    assert call_here("session", "logs", session, "--events", "--cast", str(place)).status == 0
+    header, first, *rest = map(json.loads, place.read_text().splitlines())
+    assert (header["version"], first) == (3, [0.0, "o", "first\r\n"])
+    assert [each[2] for each in rest][-1] == "the agent ended its turn\r\n"
+    assert sum(each[0] for each in rest) > 0
+    again = call_here("session", "logs", session, "--cast", str(place), "--json")
+    assert again.status == 2

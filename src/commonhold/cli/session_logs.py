@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from commonhold.cli.command import Command
+from commonhold.cli.command import Command, files
 from commonhold.cli.common_options import Given, common
 from commonhold.cli.exit_status import DONE
 from commonhold.cli.opening import Place, opened
@@ -17,7 +17,7 @@ from commonhold.cli.output import complain, flush, say, send, send_json, shown
 from commonhold.config import load_settings
 from commonhold.kernel.errors import Code, InputError, UsageError
 from commonhold.kernel.managed_session import EndCause, SessionState
-from commonhold.session_host.session_files import SessionFiles
+from commonhold.session_host.session_files import SessionFiles, times_of
 from commonhold.sessions.answers import ManagedSessionView
 from commonhold.workspace.repository import find_repository
 
@@ -39,6 +39,7 @@ _LATER_BYTE, _FIRST_OF_SEVERAL, _FIRST_OF_THREE, _FIRST_OF_FOUR = 0x80, 0xC0, 0x
         "commonhold session logs -f s12",
         "commonhold session logs -f s12 --events",
         "commonhold session logs s12 --from 1:0",
+        "commonhold session logs s12 --events --cast s12.cast",
     ),
 )
 @click.argument("session")
@@ -50,22 +51,32 @@ _LATER_BYTE, _FIRST_OF_SEVERAL, _FIRST_OF_THREE, _FIRST_OF_FOUR = 0x80, 0xC0, 0x
     help="Begin at this byte of this attempt; default: the begin of the last attempt.",
 )
 @click.option("--events", "as_events", is_flag=True, help="A known agent's messages, tools, errors and usage, to read.")
+@click.option("--cast", "recording", metavar="FILE", shell_complete=files, help="Write a recording (asciicast 3) here.")
 @common
 @click.pass_obj
-def logs(given: Given, *, session: str, follow: bool, cursor: str | None, as_events: bool) -> int:
+def logs(
+    given: Given, *, session: str, follow: bool, cursor: str | None, as_events: bool, recording: str | None
+) -> int:
     """Print all that the commands of SESSION's last attempt have printed, byte for byte.
 
     With --json each piece is an object with its `cursor` (`attempt:offset`), its `text`, and `next`, the cursor to go
-    on from: a reader that was interrupted passes it to --from. With --events --json each line is an event.
+    on from: a reader that was interrupted passes it to --from. With --events --json each line is an event. --cast
+    writes a recording for players of terminals, such as asciinema, of all output or of the --events.
     """
+    if recording and (follow or given.as_json):
+        hint = "leave --follow and --json out"
+        raise UsageError(Code.USAGE, "--cast excludes --follow and --json: it writes a file, once", hint=hint)
     with opened(given) as place:
         (view,) = place.hold.managed_sessions(session).sessions
         while follow and view.record.attempt == 0 and view.record.state is SessionState.QUEUED:
             time.sleep(STATE_SECONDS)
             (view,) = place.hold.managed_sessions(session).sessions
         attempt, offset = _cursor(cursor, view)
-        has_printed = False
         pieces = _pieces(place, view, attempt, offset, is_followed=follow)
+        if recording:
+            _record(recording, place, view, attempt, offset, pieces, as_events=as_events)
+            return DONE
+        has_printed = False
         output = _Events(given, view, attempt, offset) if as_events else _Bytes(given, attempt)
         for at, piece in pieces:
             output.print(at, piece)
@@ -76,6 +87,26 @@ def logs(given: Given, *, session: str, follow: bool, cursor: str | None, as_eve
             (view,) = place.hold.managed_sessions(session).sessions
             complain(f"notice: {_why_empty(view, attempt)}")
     return DONE
+
+
+def _record(
+    recording: str,
+    place: Place,
+    view: ManagedSessionView,
+    attempt: int,
+    offset: int,
+    pieces: Iterator[tuple[int, bytes]],
+    *,
+    as_events: bool,
+) -> None:
+    # Loaded here: few logs are recorded.
+    from commonhold.cli.session_cast import LogTimes, as_conversation, as_printed, record  # noqa: PLC0415
+
+    session = view.record.session
+    times = LogTimes.read(times_of(_log(place, view, attempt)))
+    began_at = next((each.began_at for each in view.record.attempts if each.number == attempt), view.record.started_at)
+    texts = as_conversation(session.agent, pieces, offset) if as_events else as_printed(times, pieces)
+    record(recording, session, began_at, times, texts)
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,7 @@ from commonhold.machine.process_groups import SESSION_LABEL
 from commonhold.session_host.commands import Command, Stopped
 from commonhold.session_host.containers import started
 from commonhold.session_host.limits import Limits
-from commonhold.session_host.session_files import WorkspaceNote
+from commonhold.session_host.session_files import WorkspaceNote, times_of
 from commonhold.sessions.commands import SessionReport
 
 LOOK_SECONDS: Final = 0.05
@@ -104,6 +104,11 @@ class Turn:
         note = f"the agent's account is rate-limited: {why}"
         return SessionReport(SessionMove.PAUSE, note, EndCause.RATE_LIMITED, status, wait_seconds=pause)
 
+    def _note_time(self) -> None:
+        """Keep the time at which the log has its present size; a recording does without those that cannot be kept."""
+        with suppress(OSError), times_of(self.log).open("a", encoding="ascii") as file:
+            file.write(f"{self.wall().timestamp():.3f} {self._printed_bytes()}\n")
+
     def _printed_bytes(self) -> int:
         return self.log.stat().st_size if self.log.exists() else 0
 
@@ -142,6 +147,7 @@ class Turn:
         finally:  # a supervisor that fails, or is asked to end, leaves no process either
             command.end(is_asked=stopped is not None)
         status, found = command.outcome()
+        self._note_time()
         return status, stopped or found
 
     def _wait(self, command: Command, ends_at: float, session: ManagedSession) -> Stopped | None:
@@ -150,6 +156,7 @@ class Turn:
             now = self.now()
             if (found := self.log.stat().st_size) != size:
                 size, grew_at = found, now
+                self._note_time()
             if size > MOST_LOG_BYTES:
                 return Stopped(EndCause.LOG_FULL, f"the attempt printed more than {MOST_LOG_BYTES >> 20} MiB")
             if now >= ends_at:
