@@ -22,7 +22,7 @@ Payload = Mapping[str, Any]
 
 
 class EventKind(StrEnum):
-    """What an agent reports.
+    """The kinds of events.
 
     START: the id of its session. TEXT: a message, or output of another form. TOOL_CALL and FILE_CHANGE: the use of a
     tool. USAGE: tokens, in addition to those of earlier events. ERROR, and END of its turn.
@@ -41,7 +41,7 @@ class EventKind(StrEnum):
 class AgentEvent:
     """One event of an agent, from the line at the byte `at`, before `next_at`.
 
-    `text` is the message, the error, or what a tool is used on. A text `is_message` if the agent itself wrote it; one
+    `text` is the message, the error, or the subject of a tool. A text `is_message` if the agent itself wrote it; one
     that `is_continued` goes on with the one before.
     An error `is_limit` if the agent's account has reached a limit of its provider, until the Unix time `until` if it
     says so by a number. The end `is_success` if the agent reports no failure.
@@ -155,7 +155,7 @@ _EDITS: Final = frozenset(
 """The tools that change files, in small letters, of all known agents."""
 _PATHS: Final = ("file_path", "filePath", "notebook_path", "path", "absolute_path", "dir_path")
 _SUBJECTS: Final = ("command", "pattern", "query", "url", "description", "prompt", *_PATHS)
-"""The arguments of tools that say best what they are used on, in this order."""
+"""The arguments that name the subject of a tool, the best first."""
 
 
 def _call(tool: str, arguments: Payload) -> AgentEvent:
@@ -166,7 +166,7 @@ def _call(tool: str, arguments: Payload) -> AgentEvent:
 
 
 class _Reader:
-    """Reads the lines of one agent; what a line means may depend on earlier ones."""
+    """Reads the lines of one agent; the meaning of a line may depend on earlier ones."""
 
     def __init__(self) -> None:
         self._session = ""

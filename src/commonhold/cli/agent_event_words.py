@@ -53,7 +53,7 @@ def _lines(event: AgentEvent) -> Iterator[str]:
 
 
 def _on(event: AgentEvent, mark: str) -> str:
-    """Return the tool of a change; of a call, the first line of what the tool is used on."""
+    """Return the tool of a change; of a call, the first line of its subject."""
     if mark == "changes":
         return f" by {shown(event.tool)}" if event.path else ""
     first = event.text.partition("\n")[0]

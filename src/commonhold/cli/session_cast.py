@@ -58,7 +58,7 @@ class LogTimes:
 
 
 Texts = Iterable[tuple[int, str]]
-"""What the recording shows, each text with the offset in the log after it."""
+"""The texts of a recording, each with the offset in the log after it."""
 
 
 def as_printed(times: LogTimes, pieces: Iterable[tuple[int, bytes]]) -> Iterator[tuple[int, str]]:
