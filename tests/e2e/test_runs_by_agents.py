@@ -67,7 +67,7 @@ def test_an_agent_does_a_task_by_its_own_tools(shop: Path, run: Call) -> None:
     found = run("run", plan(shop, {**PRICE, "checks": [TWICE], "agent": "claude"}), "--editor", "claude", "--json")
     assert found.status == 0, found.err
     (item,) = lines(found.out)[-1]["runs"][0]["items"]
-    assert item["usage"] == {"tokens_in": 120, "tokens_out": 10, "cost": 0.25}
+    assert item["usage"] == {"tokens_in": 120, "tokens_out": 10, "cost": 0.25, "tokens_cached": 20}
     ((sequence, made),) = commits(shop).items()
     assert made.holder.startswith("claude:")
     assert "file:shop.py#price" in {region.key for region in made.regions}

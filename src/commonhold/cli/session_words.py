@@ -120,6 +120,8 @@ def _step(view: ManagedSessionView) -> str:
         return f"session logs -f {shown(record.id)}"
     if record.cause is EndCause.NOT_STARTED:
         return f"session retry {shown(record.id)}"
+    if record.state is SessionState.PAUSED and record.due is not None:
+        return "session list"  # it goes on by itself
     return _NEXT.get(record.state, "").format(id=shown(record.id))
 
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from commonhold.cli.session_words import answered, details
+from commonhold.kernel.clock import Deadline
 from commonhold.kernel.entry import Entry, EntryRecord, EntryState
 from commonhold.kernel.managed_session import (
     EndCause,
@@ -76,3 +77,9 @@ def test_an_agent_that_was_not_started_has_no_log_to_look_at() -> None:
     failed = replace(RECORD, state=SessionState.FAILED)
     assert said(failed)[1] == "next: commonhold session logs s1"
     assert said(replace(failed, cause=EndCause.NOT_STARTED))[1] == "next: commonhold session retry s1"
+
+
+def test_a_pause_that_ends_by_itself_needs_no_command() -> None:
+    paused = replace(RECORD, state=SessionState.PAUSED)
+    assert said(replace(paused, is_due=False))[1] == "next: commonhold session resume s1"
+    assert said(replace(paused, due=Deadline("boot", 60.0, 60.0)))[1] == "next: commonhold session list"
