@@ -93,6 +93,8 @@ def _state(view: ManagedSessionView) -> str:
         return _DOES[record.wish] if record.wish else "running"
     if _is_resuming(record):
         return "resuming"
+    if record.state is SessionState.AWAITING_REVIEW and not view.needs_person:
+        return "landing"
     return record.state.value.replace("_", " ")
 
 

@@ -288,6 +288,11 @@ class ManagedSessionRecord:
         return self.state in FINAL
 
     @property
+    def is_landing(self) -> bool:
+        """Whether it awaits no person, but the merge queue."""
+        return self.session.lands and self.state is SessionState.AWAITING_REVIEW
+
+    @property
     def place(self) -> str:
         """Where it runs, or ran last; where it can run, if it is queued: empty is on any worker."""
         is_there = self.attempts and self.state is not SessionState.QUEUED

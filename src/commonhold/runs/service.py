@@ -10,6 +10,7 @@ from commonhold.kernel.clock import Now
 from commonhold.kernel.errors import Code, InputError, UsageError
 from commonhold.kernel.keys import canonical
 from commonhold.kernel.lease import Lease, Waiter, check_ttl, conflicts
+from commonhold.kernel.managed_session import ManagedSessionRecord
 from commonhold.kernel.ports import Ids, TaskReader
 from commonhold.kernel.refusals import Refusal
 from commonhold.kernel.run import (
@@ -204,7 +205,7 @@ class Runs:
         in_line = {each.holder: each for each in reader.waiters() if each.is_live(now)}
         known = {each.id: each for each in reader.tasks_in_question([each.task_id for each in items])}
         sessions = reader.managed_sessions_in_question(()) if record.run.isolated and items else ()
-        doing = {each.session.task_id: f"{each.id} is {each.state.value.replace('_', ' ')}" for each in sessions}
+        doing = {each.session.task_id: f"{each.id} {_does(each)}" for each in sessions}
         views = []
         for item in items:
             task = known[item.task_id]
@@ -240,6 +241,10 @@ class Runs:
                 raise UsageError(
                     Code.REQUEST_ID_REUSED, "the request id was used for another call", hint="take a new id"
                 )
+
+
+def _does(record: ManagedSessionRecord) -> str:
+    return "waits to land" if record.is_landing else f"is {record.state.value.replace('_', ' ')}"
 
 
 def _awaited(waiter: Waiter, held: Sequence[Lease], now: Now) -> str:

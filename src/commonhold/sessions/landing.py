@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import Enum, auto
 
 from commonhold.kernel.entry import EntryRecord, EntryState
-from commonhold.kernel.managed_session import ManagedSessionRecord, SessionState
+from commonhold.kernel.managed_session import ManagedSessionRecord
 
 
 class LandingMove(Enum):
@@ -28,11 +28,6 @@ class LandingStep:
     move: LandingMove
     why: str
     entry: EntryRecord | None = None
-
-
-def is_landing(record: ManagedSessionRecord) -> bool:
-    """Whether a session awaits no person, but the merge queue."""
-    return record.session.lands and record.state is SessionState.AWAITING_REVIEW
 
 
 def landing_step(record: ManagedSessionRecord, entries: Collection[EntryRecord]) -> LandingStep:

@@ -44,7 +44,7 @@ from commonhold.sessions.commands import (
     StartSession,
 )
 from commonhold.sessions.decide import ENGINE, unknown
-from commonhold.sessions.landing import LandingMove, LandingStep, is_landing, landing_step
+from commonhold.sessions.landing import LandingMove, LandingStep, landing_step
 from commonhold.sessions.options import SessionOptions
 from commonhold.sessions.queue import SessionQueue, session_board, table_of
 from commonhold.sessions.task_claims import blocked_by_tasks
@@ -165,7 +165,7 @@ class ManagedSessions:
             has_lost=any(each.state is SessionState.RUNNING and each.lease_id not in live for each in sessions),
             can_begin=not isinstance(found, str),
             has_work=any(each.place == self._where and _goes_on(each) for each in sessions),
-            has_landing=any(is_landing(each) and each.place == self._where for each in sessions),
+            has_landing=any(each.is_landing and each.place == self._where for each in sessions),
             awaited=tuple(_awaited(sessions, table.board)),
         )
 
@@ -201,7 +201,7 @@ class ManagedSessions:
         """Return the sessions of this place that land without a review, each with its next step."""
         with self._queue.read() as reader:
             records = reader.managed_sessions_in_question(())
-            own = [each for each in records if is_landing(each) and each.place == self._where]
+            own = [each for each in records if each.is_landing and each.place == self._where]
             entries = reader.entries_in_question(_commits_of(own)) if own else ()
         return tuple((each, landing_step(each, entries)) for each in own)
 
@@ -230,7 +230,7 @@ class ManagedSessions:
 
     def _views(self, records: Sequence[ManagedSessionRecord]) -> tuple[ManagedSessionView, ...]:
         waiting = {each.session.task_id for each in records if each.state in (SessionState.QUEUED, SessionState.PAUSED)}
-        landing = [each for each in records if is_landing(each)]
+        landing = [each for each in records if each.is_landing]
         with self._queue.read() as reader:
             board = session_board(reader, waiting - {""})
             entries = _entries_of(reader, records)

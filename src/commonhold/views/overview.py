@@ -36,7 +36,7 @@ from commonhold.kernel.write_slots import is_for_slots, shown_key
 from commonhold.landing.answers import EntryView, QueueView
 from commonhold.landing.queue_state import queue_states, why_waiting
 from commonhold.sessions.decide import supervisor_of
-from commonhold.sessions.landing import LandingMove, is_landing, landing_step
+from commonhold.sessions.landing import LandingMove, landing_step
 
 SILENT_SECONDS: Final = 300.0
 """An agent that shows no sign of life for so long, and has not finished its turn, counts as silent."""
@@ -305,7 +305,7 @@ def _works(status: Status, busy: set[str]) -> Iterator[Need]:
 def _to_review(work: Work) -> Iterator[Need]:
     """Yield the managed sessions whose work waits for a person, not for the merge queue."""
     for record in work.sessions:
-        if is_landing(record) and landing_step(record, work.newest_entries).move is not LandingMove.STOP:
+        if record.is_landing and landing_step(record, work.newest_entries).move is not LandingMove.STOP:
             continue
         if record.state is SessionState.AWAITING_REVIEW:
             machine = f" on {record.place.partition(':')[0]}" if record.session.remote else ""

@@ -10,7 +10,7 @@ from commonhold.kernel.entry import Entry, EntryRecord, EntryState, Fault, Repai
 from commonhold.kernel.managed_session import ManagedSessionRecord, SessionResult, SessionState
 from commonhold.session_host.repairs import prompt_of
 from commonhold.sessions.commands import SessionAction, SessionClaimed
-from commonhold.sessions.landing import LandingMove, is_landing, landing_step
+from commonhold.sessions.landing import LandingMove, landing_step
 
 TIP, MERGED = "a" * 40, "d" * 40
 WORK = replace(FINISHED, result=SessionResult(TIP, TIP))
@@ -40,7 +40,7 @@ def entry(record: ManagedSessionRecord, state: EntryState, number: int = 1, comm
 )
 def test_the_entry_of_its_work_decides(state: EntryState, move: LandingMove) -> None:
     record = finished(House())
-    assert is_landing(record)
+    assert record.is_landing
     assert landing_step(record, []).move is LandingMove.ENQUEUE
     found = landing_step(record, [entry(record, state)])
     assert (found.move, found.entry and found.entry.id) == (move, "e1")

@@ -7,10 +7,12 @@ import { get, may, send } from "./server.js";
 export const rest = 3000;
 export const load = async () => (await get("sessions", { all_states: true })).sessions.map(({ record, is_supervised, why, needs_person }) => ({ record, is_supervised, why, needs_person }));
 
+const isLanding = ({ record, needs_person }) => record.state === "awaiting_review" && !needs_person;
+
 const GROUPS = [
   ["Need you", (view) => view.needs_person],
   ["At work", ({ record }) => record.state === "running"],
-  ["Land", (view) => view.record.state === "awaiting_review" && !view.needs_person],
+  ["Landing", isLanding],
   ["Wait", ({ record }) => ["queued", "paused"].includes(record.state)],
   ["Ended", ({ record }) => ["failed", "cancelled", "completed"].includes(record.state)],
 ];
@@ -54,7 +56,9 @@ export function days(records) {
 
 const title = (session) => session.task.trim().split("\n")[0];
 
-function state({ record, is_supervised }) {
+function state(view) {
+  const { record, is_supervised } = view;
+  if (isLanding(view)) return "landing";
   if (record.state !== "running") return record.state.replace("_", " ");
   if (!is_supervised) return "its supervisor is lost";
   return record.wish ? `asked to ${record.wish}` : "running";
@@ -76,14 +80,16 @@ function buttons(record, { notice, redo }) {
   }, label)));
 }
 
+const next = (view) => isLanding(view) ? "queue list" : NEXT[view.record.state] && `session ${NEXT[view.record.state]} ${view.record.session.id}`;
+
 function card(view, context) {
   const { record, why } = view, session = record.session;
-  return h("article.card", {}, h("header", {}, h("h3", {}, title(session)), chip(state(view), KIND[record.state])),
+  return h("article.card", {}, h("header", {}, h("h3", {}, title(session)), chip(state(view), isLanding(view) ? "" : KIND[record.state])),
     h("p.soft", {}, session.id, " · ", session.agent, session.tenant && ` · ${session.tenant}`, " · ", age(record.since, "for "), record.attempt > 1 && ` · attempt ${record.attempt}`),
     (record.note || record.cause) && h("p", {}, record.cause && chip(record.cause.replace("_", " "), record.state === "failed" ? "bad" : ""), " ", record.note),
     why && h("p.soft", {}, why),
     isUsed(total(record)) && h("p.soft", {}, used(total(record))),
-    NEXT[record.state] && h("p.soft", {}, code(`commonhold session ${NEXT[record.state]} ${session.id}`)),
+    next(view) && h("p.soft", {}, code(`commonhold ${next(view)}`)),
     buttons(record, context));
 }
 
