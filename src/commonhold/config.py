@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from commonhold.kernel.errors import Code, InputError
 from commonhold.kernel.keys import FILE, pattern_key
@@ -19,9 +19,11 @@ from commonhold.kernel.options import (
     PATIENCE_SECONDS,
     Options,
     Release,
+    TenantQuota,
 )
 from commonhold.kernel.policy import Merging, Policies, Policy, Rereading, Suspicion
 from commonhold.kernel.resource_exhaustion import exhausted
+from commonhold.kernel.sizes import parse_size
 
 _DAY: Final = 86400.0
 _OWN: Final = "commonhold.toml"
@@ -53,6 +55,7 @@ _LIMITS: Final[dict[str, tuple[float, float]]] = {
     "max_sessions": (0, 1000),
     "max_reviews": (1, 100_000),
 }
+_QUOTAS: Final[dict[str, tuple[float, float]]] = {"max_sessions": (0, 100_000), "cpus": (0.1, 100_000)}
 
 
 class LogLevel(StrEnum):
@@ -117,8 +120,9 @@ class Settings:
     begun; `workspaces`: the folder of their workspaces, which a user chooses (COMMONHOLD_WORKSPACES), no repository
     does; `overlays`: whether they are overlay mounts. `broker`: the URL of the Redis or RabbitMQ by which workers are
     woken; a user chooses it (COMMONHOLD_BROKER), no repository does.
-    `session_image`: the image of the containers of sessions with the sandbox docker (empty: an empty one, in which the
-    programs of this machine are seen).
+    `tenants`: by the names of tenants, tables of what their sessions may use together: `max_sessions`, `memory` (such
+    as "8g") and `cpus`; `*` is for all that are not named. `session_image`: the image of the containers of sessions
+    with the sandbox docker (empty: an empty one, in which the programs of this machine are seen).
     """
 
     ttl_seconds: float = DEFAULT_TTL_SECONDS
@@ -152,6 +156,17 @@ class Settings:
     overlays: str = OverlayUse.AUTO.value
     broker: str = ""
     session_image: str = ""
+    tenants: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+    @property
+    def quotas(self) -> dict[str, TenantQuota]:
+        """The quotas of tenants, by their names; `*` is that of all others."""
+        return {
+            tenant: TenantQuota(
+                quota.get("max_sessions"), parse_size(quota.get("memory", "")) or 0, float(quota.get("cpus", 0))
+            )
+            for tenant, quota in self.tenants.items()
+        }
 
     def options(self, host: str = "") -> Options:
         """Return the part that the use cases need, on the machine named `host`."""
@@ -168,6 +183,7 @@ class Settings:
             offer_tasks=self.offer_tasks,
             capabilities={pattern: tuple(words) for pattern, words in self.capabilities.items()},
             event_seconds=self.event_days * _DAY,
+            tenants=self.quotas,
         )
 
 
@@ -355,6 +371,22 @@ def _check_capabilities(path: Path, name: str, value: object) -> None:
         _check_list(path, f"{name}.{pattern}", words)
 
 
+def _check_tenants(path: Path, name: str, value: object) -> None:
+    if not isinstance(value, dict) or not all(isinstance(quota, dict) for quota in value.values()):
+        raise _invalid(path, f"{name} is not a table of tables such as [{name}.acme]")
+    if len(value) > MOST_ENTRIES:
+        raise _invalid(path, f"{name} has more than {MOST_ENTRIES:,} entries")
+    words = sorted({*_QUOTAS, "memory"})
+    for tenant, quota in value.items():
+        for word, amount in quota.items():
+            if word not in words:
+                raise _invalid(path, f"in {name}, {tenant!r} has {word!r}; there are {', '.join(words)}")
+            if word != "memory":
+                _check_number(path, f"{name}.{tenant}.{word}", amount, _QUOTAS[word])
+            elif not isinstance(amount, str) or parse_size(amount) is None:
+                raise _invalid(path, f"{name}.{tenant}.{word} = {_shown(amount)} is no size such as 512m or 8g")
+
+
 def _check_worded(path: Path, name: str, value: object, words: type[StrEnum]) -> None:
     """Check one of `words`, or a table of them by pattern."""
     if isinstance(value, str):
@@ -382,12 +414,12 @@ def _check_words(path: Path, name: str, value: object, words: type[StrEnum]) -> 
             )
 
 
-def _check_number(path: Path, name: str, value: object) -> None:
-    low, high = _LIMITS[name]
+def _check_number(path: Path, name: str, value: object, limits: tuple[float, float] | None = None) -> None:
+    low, high = limits or _LIMITS[name]
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     if not is_number or not low <= value <= high:  # type: ignore[operator]
         raise _invalid(path, f"{name} = {_shown(value)} is not a number from {low:,.15g} to {high:,.15g}")
-    if name.startswith("max_") and not isinstance(value, int):
+    if name.rpartition(".")[2].startswith("max_") and not isinstance(value, int):
         raise _invalid(path, f"{name} = {_shown(value)} is not a whole number")
 
 
@@ -424,6 +456,7 @@ _CHECKS: Final[dict[str, Callable[[Path, str, object], object]]] = {
     "broker": _check_broker,
     "session_image": _check_text,
     "capabilities": _check_capabilities,
+    "tenants": _check_tenants,
     "log": partial(_check_word, words=LogLevel),
 }
 

@@ -9,7 +9,7 @@ import pytest
 from commonhold.config import MOST_BYTES, MOST_ENTRIES, Settings, load_settings
 from commonhold.kernel.errors import Code, InputError, StoreError
 from commonhold.kernel.keys import canonical
-from commonhold.kernel.options import Release
+from commonhold.kernel.options import Release, TenantQuota
 
 
 @pytest.fixture(autouse=True)
@@ -152,6 +152,13 @@ def test_a_switch_in_the_environment_is_on_or_off(tmp_path: Path, monkeypatch: p
         ("daemon = 'yes'", "neither true nor false"),
         ("capabilities = ['gpu']", "is not a table such as"),
         ("capabilities = {'a:*' = 'gpu'}", "= 'gpu' is not a list of texts"),
+        ("tenants = 3", "is not a table of tables such as"),
+        ("tenants = {acme = 3}", "is not a table of tables such as"),
+        ("[tenants.acme]\nram = '8g'", "'acme' has 'ram'; there are cpus, max_sessions, memory"),
+        ("[tenants.acme]\nmemory = 8", "tenants.acme.memory = 8 is no size such as 512m or 8g"),
+        ("[tenants.acme]\nmemory = '8'", "tenants.acme.memory = '8' is no size such as 512m or 8g"),
+        ("[tenants.acme]\nmax_sessions = 1.5", "tenants.acme.max_sessions = 1.5 is not a whole number"),
+        ("[tenants.acme]\ncpus = 0", "tenants.acme.cpus = 0 is not a number from 0.1 to 100,000"),
         ("durability = 'none'", 'neither "full" nor "normal"'),
         ("types = true", 'neither "on" nor "off"'),
         ("policies = 1", "not a table of patterns"),
@@ -185,6 +192,15 @@ def test_policies_are_by_pattern(tmp_path: Path) -> None:
     assert [policies.of(canonical(key)).value for key in keys] == [
         *("pessimistic", "optimistic", "pessimistic", "optimistic", "optimistic")
     ]
+
+
+def test_quotas_are_tables_by_tenant(tmp_path: Path) -> None:
+    text = '[tool.commonhold.tenants.acme]\nmax_sessions = 0\nmemory = "8G"\n[tool.commonhold.tenants."*"]\ncpus = 4'
+    tmp_path.joinpath("pyproject.toml").write_text(text)
+    assert load_settings(str(tmp_path)).options().tenants == {
+        "acme": TenantQuota(max_sessions=0, memory_bytes=8 << 30),
+        "*": TenantQuota(cpus=4.0),
+    }
 
 
 def test_capabilities_are_words_by_pattern_of_session_names(tmp_path: Path) -> None:

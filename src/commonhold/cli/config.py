@@ -56,11 +56,15 @@ def told(name: str, value: object) -> str:
         case int() | float():
             return f"{value:,}".removesuffix(".0")
         case Mapping():
-            return ", ".join(f"{pattern} {word}" for pattern, word in value.items()) or "none"
+            return ", ".join(f"{each} {_inner(word)}" for each, word in value.items()) or "none"
         case list() | tuple():
             return ", ".join(map(str, value)) or "none"
         case _:
             return str(value) or "none"
+
+
+def _inner(value: object) -> str:
+    return f"({told('', value)})" if isinstance(value, Mapping) else str(value)
 
 
 def _complete(_context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:

@@ -79,7 +79,8 @@ def to_review(found: Sequence[ManagedSessionView]) -> Iterator[str]:
 def _line(view: ManagedSessionView) -> str:
     record = view.record
     why = f" ({shown(record.note)})" if record.state is SessionState.FAILED else ""
-    why += f" ({shown(view.why)})" if record.state is SessionState.PAUSED and record.due else ""
+    goes_on = record.state is SessionState.QUEUED or (record.state is SessionState.PAUSED and record.is_due)
+    why += f" ({shown(view.why)})" if view.why and goes_on else ""
     why += f" (on {_machine(record)})" if record.session.remote and record.place else ""
     title = shown(record.session.title)
     return f"  {shown(record.id):6} {_state(view):18} {duration(view.age_seconds):>10}  {title}{why}"

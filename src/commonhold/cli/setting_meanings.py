@@ -53,6 +53,10 @@ MEANINGS: Final = {
     "broker": "The Redis or RabbitMQ that wakes workers when a session is started, such as `redis://HOST` or "
     "`amqp://USER:PASSWORD@HOST`; empty: they look every five seconds. A user chooses it, by `COMMONHOLD_BROKER`; no "
     "repository does.",
+    "tenants": "A table by tenant of what its running sessions may use together, on all machines that share the store, "
+    'as `[tenants.acme]` with `max_sessions = 3`, `memory = "8g"`, `cpus = 4`; `[tenants."*"]` is for all tenants that '
+    "are not named, and for sessions without one. With a quota of memory or processors each session must give its own "
+    "`--memory` or `--cpus`.",
     "session_image": "The image of the containers of sessions with `--sandbox docker`, which is never pulled; empty: "
     "an empty one, in which the programs of this machine are seen.",
     "capabilities": "A table of the words for what sessions can do, by pattern of their names, as "

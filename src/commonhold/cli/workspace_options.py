@@ -1,6 +1,5 @@
 """The options of commands that start managed sessions: the workspace of each, and its sandbox."""
 
-import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final, TypedDict, TypeVar
@@ -9,6 +8,7 @@ import click
 
 from commonhold.kernel.errors import Code, UsageError
 from commonhold.kernel.managed_session import Sandbox
+from commonhold.kernel.sizes import parse_size
 from commonhold.sessions.options import SessionOptions
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -86,7 +86,7 @@ def workspace_of(options: WorkspaceOptions) -> SessionOptions:
 def _bytes(text: str) -> int:
     if not text:
         return 0
-    found = re.fullmatch("([1-9][0-9]{0,8})([mg])", text.lower())
-    if not found:
+    size = parse_size(text)
+    if size is None:
         raise UsageError(Code.USAGE, f"{text!r} is no size", hint="write a size such as 512m or 2g")
-    return int(found[1]) << {"m": 20, "g": 30}[found[2]]
+    return size

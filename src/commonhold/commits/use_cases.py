@@ -143,7 +143,8 @@ class UseCases:
 
             around = self.surroundings
             self._managed = ManagedSessions(
-                self.place, self.ids, around.revisions(), around.sessions_at, around.wake_workers
+                *(self.place, self.ids, around.revisions(), around.sessions_at, around.wake_workers),
+                quotas=self.options.tenants,
             )
         return self._managed
 

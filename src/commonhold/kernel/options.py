@@ -29,6 +29,18 @@ class Release(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class TenantQuota:
+    """The most that the running sessions of a tenant may use together: a number of sessions, and sums of their limits.
+
+    `max_sessions` None, `memory_bytes` 0 and `cpus` 0: no quota.
+    """
+
+    max_sessions: int | None = None
+    memory_bytes: int = 0
+    cpus: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
 class Options:
     """The choices, with their defaults.
 
@@ -38,6 +50,7 @@ class Options:
     tool edits stay leased to it, at most `idle_seconds` after its last sign of life. `offer_tasks`: whether a session
     that has done a task is offered the next one when its turn ends. `capabilities`: by pattern of session names, the
     words for what they can do, which tasks may require. `event_seconds`: how long events are kept; 0: for ever.
+    `tenants`: the quotas of tenants by their names; `*` is that of all others.
     """
 
     ttl_seconds: float = DEFAULT_TTL_SECONDS
@@ -50,3 +63,4 @@ class Options:
     offer_tasks: bool = False
     capabilities: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     event_seconds: float = 0.0
+    tenants: Mapping[str, TenantQuota] = field(default_factory=dict)

@@ -11,6 +11,7 @@ from typing import Final
 from commonhold.kernel.clock import Now
 from commonhold.kernel.managed_session import ManagedSessionRecord, SessionState
 from commonhold.sessions.commands import SessionLimits
+from commonhold.sessions.quotas import Quotas, blocked_by_quotas
 from commonhold.sessions.task_claims import blocked_by_tasks
 from commonhold.tasks.board import Board
 
@@ -32,23 +33,24 @@ def next_session(
     now: Now,
     board: Board,
 ) -> ManagedSessionRecord | str:
-    """Return the session to claim next in one of `places`, or why none can be claimed: one whose task cannot be waits.
+    """Return the session to claim next in one of `places`, or why none can be claimed.
 
-    `served` are the sequences of the last claims by tenant. A paused session goes on even while too many await review:
-    it has begun already.
+    One whose task cannot be claimed waits, and so does one for which the quota of its tenant has no room. `served` are
+    the sequences of the last claims by tenant. A paused session goes on even while too many await review: it has begun
+    already.
     """
     here = [each for each in records if each.place in places]
     states = Counter(each.state for each in here)
     if states[SessionState.RUNNING] >= limits.running:
         return f"{states[SessionState.RUNNING]} sessions are running, and the limit is {limits.running}"
     ready = [each for each in here if is_ready(each, now)]
-    blocked = blocked_by_tasks(ready, board, now)
-    ready = [each for each in ready if each.id not in blocked]
     if states[SessionState.AWAITING_REVIEW] >= limits.awaiting_review:
         ready = [each for each in ready if each.state is SessionState.PAUSED]
         if not ready:
             waiting = states[SessionState.AWAITING_REVIEW]
             return f"{waiting} sessions await review, and the limit is {limits.awaiting_review}"
+    blocked = blocked_sessions(ready, records, limits.tenants, board, now)
+    ready = [each for each in ready if each.id not in blocked]
     if not ready:
         return "no session is ready"
     # On all machines: else a tenant with many sessions would get an equal share of each.
@@ -56,10 +58,27 @@ def next_session(
 
     def order(record: ManagedSessionRecord) -> tuple[float, ...]:
         tenant = record.session.tenant
-        risen = max(0.0, now.wall - record.since) // AGEING_SECONDS
-        return running[tenant], served.get(tenant, 0), -(record.session.priority + risen), record.number
+        return running[tenant], served.get(tenant, 0), *_order_in_tenant(record, now)
 
     return min(ready, key=order)
+
+
+def blocked_sessions(
+    ready: Iterable[ManagedSessionRecord],
+    records: Iterable[ManagedSessionRecord],
+    quotas: Quotas,
+    board: Board,
+    now: Now,
+) -> dict[str, str]:
+    """Return, by the ids of the `ready` sessions that cannot be claimed now, the reason; `records` are all sessions."""
+    in_order = sorted(ready, key=lambda record: _order_in_tenant(record, now))
+    blocked = blocked_by_tasks(in_order, board, now)
+    return blocked | blocked_by_quotas((each for each in in_order if each.id not in blocked), records, quotas)
+
+
+def _order_in_tenant(record: ManagedSessionRecord, now: Now) -> tuple[float, float]:
+    risen = max(0.0, now.wall - record.since) // AGEING_SECONDS
+    return -(record.session.priority + risen), record.number
 
 
 def places_of(place: str, *, takes_any: bool) -> tuple[str, ...]:

@@ -12,6 +12,7 @@ from commonhold.kernel.lease import Lease
 from commonhold.kernel.managed_session import EndCause, ManagedSession, ManagedSessionRecord, SessionMove, SessionResult
 from commonhold.kernel.refusals import Refusal
 from commonhold.kernel.run import TokenUsage
+from commonhold.sessions.quotas import Quotas
 
 
 class SessionAction(StrEnum):
@@ -31,10 +32,14 @@ class SessionAction(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SessionLimits:
-    """How many sessions may run at once in one place, and how many may await review before no more are claimed."""
+    """How many sessions may run at once in one place, and how many may await review before no more are claimed.
+
+    `tenants` are the quotas of tenants, over all places.
+    """
 
     running: int = 4
     awaiting_review: int = 20
+    tenants: Quotas = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from commonhold.kernel.answers import Next
+from commonhold.kernel.clock import Now
 from commonhold.kernel.entry import EntryRecord
 from commonhold.kernel.errors import Code, InputError, UsageError
 from commonhold.kernel.managed_session import (
@@ -26,7 +27,7 @@ from commonhold.leases.idempotency import IdentifiedRequest, once
 from commonhold.leases.registry import task_storage
 from commonhold.leases.requests import check_reason
 from commonhold.sessions.answers import ManagedSessionAnswer, ManagedSessionView
-from commonhold.sessions.choice import is_ready, next_session, places_of
+from commonhold.sessions.choice import blocked_sessions, is_ready, next_session, places_of
 from commonhold.sessions.commands import (
     ChangeSession,
     ClaimSession,
@@ -47,6 +48,7 @@ from commonhold.sessions.decide import ENGINE, unknown
 from commonhold.sessions.landing import LandingMove, LandingStep, landing_step
 from commonhold.sessions.options import SessionOptions
 from commonhold.sessions.queue import SessionQueue, session_board, table_of
+from commonhold.sessions.quotas import Quotas, why_never
 from commonhold.sessions.task_claims import blocked_by_tasks
 from commonhold.tasks.board import Board
 from commonhold.tasks.turn import unknown_task
@@ -81,17 +83,24 @@ class ManagedSessions:
     """The managed sessions of one repository, for one session name."""
 
     def __init__(
-        self, place: WorktreeState, ids: Ids, revisions: Revisions | None, where: str, wake: Callable[[], None]
+        self,
+        place: WorktreeState,
+        ids: Ids,
+        revisions: Revisions | None,
+        where: str,
+        wake: Callable[[], None],
+        quotas: Quotas,
     ) -> None:
         """Keep sessions where the leases are kept. `where` names the machine and state folder that they run at.
 
-        `wake` tells the workers to look at the queue; it neither waits nor fails.
+        `wake` tells the workers to look at the queue; it neither waits nor fails. `quotas` are those of tenants.
         """
         self._root = place.files.root
         self._ids = ids
         self._revisions = revisions
         self._where = where
         self._wake = wake
+        self._quotas = quotas
         tables, clock = task_storage(place)
         self.is_shared = tables is not place.store
         self._queue = SessionQueue(tables, clock)
@@ -123,6 +132,8 @@ class ManagedSessions:
                 "no worker sees it, because sessions are not kept in a PostgreSQL that all machines share",
                 "set the setting `store`: commonhold config store",
             )
+        if never := why_never(session, self._quotas):
+            raise invalid(*never)
         command = StartSession(holder, replace(session, base=commit, branch=branch))
         return self._answer(self._run(command, request_id, (session, base)), "started")
 
@@ -238,7 +249,7 @@ class ManagedSessions:
         steps = {each.id: landing_step(each, added) for each in landing}
         leases = {each.id: each for each in board.leases.leases}
         now = self._queue.now()
-        blocked = blocked_by_tasks([each for each in records if each.session.task_id in waiting], board, now)
+        blocked = self._blocked(records, board, now)
         views = []
         for record in records:
             lease = leases.get(record.lease_id)
@@ -258,6 +269,20 @@ class ManagedSessions:
             why = step.why if step else why
             views.append(ManagedSessionView(record, left > 0, left, why, age, entry, needs_person))
         return tuple(views)
+
+    def _blocked(self, records: Sequence[ManagedSessionRecord], board: Board, now: Now) -> dict[str, str]:
+        """Return, by the ids of those of these sessions that cannot be claimed now, the reason as a clause."""
+        ready = [each for each in records if is_ready(each, now)]
+        if not (ready and self._quotas):
+            return blocked_by_tasks(ready, board, now)
+        with self._queue.read() as reader:
+            table = table_of(reader)
+        every = table.sessions.values()
+        blocked: dict[str, str] = {}
+        for place in {each.place for each in ready}:
+            there = [each for each in every if each.place == place and is_ready(each, now)]
+            blocked |= blocked_sessions(there, every, self._quotas, table.board, now)
+        return blocked
 
     def _run(self, command: SessionCommand, request_id: str | None, content: object) -> SessionOutcome:
         outcome = self._queue.execute(command, once(IdentifiedRequest(command.holder, request_id, content)))

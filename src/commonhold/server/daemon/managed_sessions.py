@@ -88,7 +88,7 @@ class SessionEngine:
 
     def _claim(self, settings: Settings, now: float) -> None:
         queue = self._service().session_queue
-        limits = SessionLimits(int(settings.max_sessions), int(settings.max_reviews))
+        limits = SessionLimits(int(settings.max_sessions), int(settings.max_reviews), settings.quotas)
         seen = queue.look(limits, takes_any=self._takes_any)
         lost = queue.settle() if seen.has_lost else ()
         if lost:

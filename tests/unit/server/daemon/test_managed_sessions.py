@@ -65,6 +65,30 @@ def test_a_look_without_work_asks_the_store_once(git: Git, tmp_path: Path, monke
     service.close()
 
 
+@pytest.mark.parametrize("takes_any", [False, True], ids=["daemon", "worker"])
+def test_quotas_of_tenants_are_those_of_the_settings_at_each_look(
+    git: Git,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    takes_any: bool,  # noqa: FBT001 - a parameter of the test
+) -> None:
+    git("init")
+    git("commit", "--allow-empty", "-qm", "begin")
+    service = open_repository(str(tmp_path), agent="ann")
+    for tenant in ("acme", "acme", "acme", "other"):
+        service.start_managed_session("do it", agent="agent {prompt_file}", tenant=tenant)
+    begun: list[str] = []
+    monkeypatch.setattr(SessionEngine, "_start", lambda _, record, __: begun.append(record.session.tenant))
+    (tmp_path / "commonhold.toml").write_text("[tenants.acme]\nmax_sessions = 1", encoding="utf-8")
+    engine = SessionEngine(find_repository(str(tmp_path)), lambda: service, takes_any=takes_any)
+    engine.look(1.0, 1)
+    assert begun == ["acme", "other"]
+    (tmp_path / "commonhold.toml").write_text("[tenants.acme]\nmax_sessions = 2", encoding="utf-8")
+    engine.look(2.0, 2)
+    assert begun == ["acme", "other", "acme"]
+    service.close()
+
+
 def test_a_wake_brings_the_next_look_forward_but_not_beside_the_last(git: Git, tmp_path: Path) -> None:
     git("init")
     (tmp_path / "commonhold.toml").write_text('store = "postgresql://host/base"', encoding="utf-8")
