@@ -116,7 +116,7 @@ def compose(
             partial(_find_notes, repository, settings),
             partial(_search_notes, repository, settings),
             partial(_revisions, repository),
-            f"{socket.gethostname()}:{repository.state_folder}",
+            place_of_sessions(repository),
             _waker(repository, settings) if settings.broker else lambda: None,
         ),
         at_step=at_step,
@@ -176,6 +176,11 @@ def restore_state(repository: Repository, path: str, by: str) -> Restored:
 def registry_of(repository: Repository, settings: Settings) -> Registry:
     """Return the leases of a repository whose settings name a store for them. Raises as `open_registry`."""
     return open_registry(settings.store, settings.namespace or name_of(repository), repository.state_folder)
+
+
+def place_of_sessions(repository: Repository) -> str:
+    """Return the name of this machine and state folder as the place where managed sessions run."""
+    return f"{socket.gethostname()}:{repository.state_folder}"
 
 
 def open_insight(

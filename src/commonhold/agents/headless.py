@@ -24,13 +24,15 @@ class HeadlessAgent:
     `name` is that of its adapter in `registry.AGENTS`. `start` and `resume` are arguments, in which `{prompt}`,
     `{workspace}`, `{quoted_workspace}` and `{session}` stand for values: `{session}` is the UUID that a new session
     gets, or the id of the session to resume. An agent without `{session}` in `start` chooses that id, and reports it.
-    `environment` is added to that of the process.
+    `interactive` are the arguments by which a person goes on with the session of that UUID at a terminal; for an agent
+    that chooses the id itself, they begin a new one. `environment` is added to that of the process.
     """
 
     name: str
     program: str
     start: tuple[str, ...]
     resume: tuple[str, ...]
+    interactive: tuple[str, ...]
     environment: Mapping[str, str] = field(default_factory=dict)
 
     def starting(self, prompt: str, workspace: str, session: str) -> tuple[str, ...]:
@@ -40,6 +42,10 @@ class HeadlessAgent:
     def resuming(self, prompt: str, workspace: str, session: str) -> tuple[str, ...]:
         """Return the command that continues the session with this id by a further prompt."""
         return (self.program, *_filled(self.resume, prompt, workspace, session))
+
+    def attending(self, workspace: str, session: str) -> tuple[str, ...]:
+        """Return the command for a person who goes on with the session of this UUID at a terminal."""
+        return (self.program, *_filled(self.interactive, "", workspace, session))
 
 
 def _filled(arguments: tuple[str, ...], prompt: str, workspace: str, session: str) -> tuple[str, ...]:
@@ -77,30 +83,35 @@ _ALL: Final = (
         "claude",
         (*_CLAUDE, "--session-id", "{session}"),
         (*_CLAUDE, "--resume", "{session}"),
+        ("--resume", "{session}"),
     ),
     HeadlessAgent(
         "codex",
         "codex",
         (*_CODEX, "{prompt}"),
         (*_CODEX, "resume", "{session}", "{prompt}"),
+        ("-C", "{workspace}"),
     ),
     HeadlessAgent(
         "gemini",
         "gemini",
         (*_GEMINI, "--session-id", "{session}"),
         (*_GEMINI, "-r", "{session}"),
+        ("-r", "{session}"),
     ),
     HeadlessAgent(
         "opencode",
         "opencode",
         (*_OPENCODE, "{prompt}"),
         (*_OPENCODE, "-s", "{session}", "{prompt}"),
+        ("{workspace}",),
     ),
     HeadlessAgent(
         "copilot",
         "copilot",
         (*_COPILOT, "--session-id={session}"),
         (*_COPILOT, "--resume={session}"),
+        ("--resume={session}",),
         # Without it `copilot -p` runs no hooks of the repository.
         {"GITHUB_COPILOT_PROMPT_MODE_REPO_HOOKS": "true"},
     ),

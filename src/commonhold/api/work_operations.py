@@ -290,6 +290,18 @@ class WorkOperations(ServiceBase):
         command = ChangeSession(self.holder, session, action, note, attempt, task, commit)
         return self._uses.managed_sessions.change(command, request_id)
 
+    @Operation(once=True, command="session attach", route="POST /sessions/{session}/attach", scope=Scope.ADMIN)
+    def attach_managed_session(
+        self, session: str, *, attempt: int, ttl_seconds: float, request_id: str | None = None
+    ) -> terms.ManagedSessionAnswer:
+        """Claim a paused managed session for a person at a terminal of this machine, as a supervisor does.
+
+        The lease on it lasts `ttl_seconds` unless the session `supervisor:ID` renews it; a report ends the turn.
+        Refused: `SESSION_CHANGED`, if it is not paused, was resumed, is in another attempt, or has its workspace on
+        another machine, or if the quota of its tenant has no room. Raises InputError `SESSION_UNKNOWN`.
+        """
+        return self._uses.managed_sessions.attach(self.holder, session, attempt, ttl_seconds, request_id)
+
     @Operation(once=True, route="POST /sessions/{session}/report", scope=Scope.ADMIN)
     def report_managed_session(
         self,

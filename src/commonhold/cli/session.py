@@ -23,6 +23,7 @@ _FAILED_SECONDS: Final = 86_400.0
 _LATER: Final = Parts(
     {
         "start": "session_starting:start",
+        "attach": "session_attach:attach",
         "logs": "session_logs:logs",
         **{name: f"session_review:{name}" for name in ("review", "diff", "approve")},
         "pull-request": "session_pull_request:pull_request",

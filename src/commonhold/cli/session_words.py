@@ -91,7 +91,7 @@ def _state(view: ManagedSessionView) -> str:
     if record.state is SessionState.RUNNING:
         if not view.is_supervised:
             return "lost"
-        return _DOES[record.wish] if record.wish else "running"
+        return _DOES[record.wish] if record.wish else "attached" if record.attached else "running"
     if _is_resuming(record):
         return "resuming"
     if record.state is SessionState.AWAITING_REVIEW and not view.needs_person:
@@ -137,11 +137,7 @@ def details(view: ManagedSessionView) -> Iterator[str]:
     since = f"{age} ago" if record.is_final else f"running for {age}" if record.wish else f"for {age}"
     yield f"{shown(record.id)}: {_state(view)}{';' if record.wish else ''} {since}{why}{quoted(session.title)}"
     if record.state is SessionState.RUNNING:
-        yield (
-            f"  its supervisor renewed its lease, which ends in {duration(view.lease_seconds)}"
-            if view.is_supervised
-            else "  the lease of its supervisor has ended: it is queued again, or ends, with the next command"
-        )
+        yield from _supervision(view)
     if view.why:
         yield f"  {shown(view.why)}"
     if session.remote:
@@ -170,6 +166,16 @@ def _attempts(record: ManagedSessionRecord) -> Iterator[str]:
         yield f"  used: {used(record.usage)}"
     for each in record.attempts:
         yield f"  attempt {each.number}: {_attempt(each)}"
+
+
+def _supervision(view: ManagedSessionView) -> Iterator[str]:
+    if view.record.attached:
+        yield f"  {shown(view.record.attached)} works on it at a terminal"
+    yield (
+        f"  its supervisor renewed its lease, which ends in {duration(view.lease_seconds)}"
+        if view.is_supervised
+        else "  the lease of its supervisor has ended: it is queued again, or ends, with the next command"
+    )
 
 
 def _has_work(record: ManagedSessionRecord) -> bool:
@@ -203,5 +209,6 @@ def queued(event: SessionQueued) -> str:
 def moved(event: SessionMoved) -> str:
     """Tell of a transition of a session."""
     word = f"was asked to {event.wish.value}" if event.wish else _PAST[event.move]
+    word = f"goes on at the terminal of {shown(event.attached)}" if event.attached else word
     cause = f" [{event.cause.value}]" if event.cause else ""
     return f"{shown(event.session_id)} {word} (attempt {event.attempt}){cause}{quoted(event.note)}"

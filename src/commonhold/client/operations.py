@@ -53,6 +53,7 @@ class Operations:
     start_managed_session = offered(Service.start_managed_session)
     managed_sessions = offered(Service.managed_sessions)
     change_managed_session = offered(Service.change_managed_session)
+    attach_managed_session = offered(Service.attach_managed_session)
     report_managed_session = offered(Service.report_managed_session)
     is_at_work = offered(Service.is_at_work)
     news = offered(Service.news)

@@ -185,6 +185,7 @@ _ENTRY_MOVED: Final = {
     EntryMove.REFUSE: "returned the entry {entry} to its author",
     EntryMove.REMOVE: "removed the entry {entry}",
 }
+_ATTACHED: Final = "attached a terminal to the session {session}"
 _SESSION_MOVED: Final = {
     SessionMove.CLAIM: "began to run the session {session}",
     SessionMove.ASK: "asked to {wish} the session {session}",
@@ -229,7 +230,8 @@ def _entered(event: EntryAdded, _: Ledger) -> str:
 
 def _session_moved(event: SessionMoved, _: Ledger) -> str:
     wish = event.wish.value if event.wish else "end"
-    return f"{_SESSION_MOVED[event.move].format(session=event.session_id, wish=wish)} (attempt {event.attempt})"
+    words = _ATTACHED if event.attached else _SESSION_MOVED[event.move]
+    return f"{words.format(session=event.session_id, wish=wish)} (attempt {event.attempt})"
 
 
 def _stepped(event: ItemMoved, _: Ledger) -> str:

@@ -220,7 +220,8 @@ class SessionMoved:
     """A managed session changed its state, by `holder`, in the attempt of that number.
 
     A CLAIM has the supervisor's lease with its fence, the `place` where it runs, and the `slot`, the number of the
-    port range that it prefers; it may have another `base` from which the attempt starts. An ASK has the `wish`. A
+    port range that it prefers; it may have another `base` from which the attempt starts. One that is `attached` runs
+    at the terminal of the person of that name, who is its holder. An ASK has the `wish`. A
     PAUSE or LOSE may have the instant `due` from which it goes on by itself. A RETRY may have a new `task`, an
     APPROVE has the merge `commit` (empty: it was merged elsewhere). The end of a turn has its `usage`, if the agent
     has reported it.
@@ -244,6 +245,7 @@ class SessionMoved:
     place: str = ""
     base: str = ""
     usage: TokenUsage | None = None
+    attached: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,7 +253,8 @@ class ManagedSessionRecord:
     """A managed session with its state. `number` is the sequence of the event that started it; `since` a Unix time.
 
     `tries` counts the attempts since it was started or retried. `claimed` is the sequence of its last claim, 0 if it
-    never ran. `lease_id` and `fence` are those of its supervisor. A paused session goes on when `is_due`, or from `due`
+    never ran. `lease_id` and `fence` are those of its supervisor; `attached` is the person at whose terminal it runs,
+    empty if an agent works without one. A paused session goes on when `is_due`, or from `due`
     on. `commit` is the merge commit of an approved one.
     """
 
@@ -276,6 +279,7 @@ class ManagedSessionRecord:
     result: SessionResult | None = None
     commit: str = ""
     attempts: tuple[SessionAttempt, ...] = ()
+    attached: str = ""
 
     @property
     def id(self) -> str:
@@ -354,6 +358,7 @@ def moved_session(before: ManagedSessionRecord, event: SessionMoved, sequence: i
         result=event.result or before.result,
         is_due=event.move is not SessionMove.PAUSE or event.due is not None,
         due=event.due,
+        attached="",
     )
     if before.state is SessionState.RUNNING:
         last = before.attempts[-1]
@@ -397,4 +402,5 @@ def _claimed(record: ManagedSessionRecord, event: SessionMoved, sequence: int, a
         status=None,
         due=None,
         attempts=attempts,
+        attached=event.attached,
     )

@@ -4,7 +4,7 @@ import ctypes
 import os
 import signal
 import time
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
@@ -66,8 +66,10 @@ def kill_with_variable(name: str, prefix: str) -> None:
         time.sleep(_PAUSE_SECONDS)
 
 
-def end_descendants(grace_seconds: float, child: int, spared: Collection[int]) -> None:
-    """End all processes below this one: SIGTERM, and SIGKILL after the grace.
+def end_descendants(
+    grace_seconds: float, child: int, spared: Collection[int], signals: Sequence[int] = (signal.SIGTERM,)
+) -> None:
+    """End all processes below this one: by the signals, each to all of them, and by SIGKILL after the grace.
 
     A process that a signal reaches may start another meanwhile, so this looks again until there is none, or for about
     five seconds more. `spared` processes, and those below them, are left alone. For `child` see `collect_orphans`.
@@ -81,7 +83,8 @@ def end_descendants(grace_seconds: float, child: int, spared: Collection[int]) -
         for pid in left:
             if is_over or pid not in signalled:
                 signalled.add(pid)
-                end_process(pid, signal.SIGKILL if is_over else signal.SIGTERM)
+                for number in (signal.SIGKILL,) if is_over else signals:
+                    end_process(pid, number)
         time.sleep(_PAUSE_SECONDS)
         collect_orphans(child)
 

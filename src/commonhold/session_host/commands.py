@@ -13,6 +13,7 @@ from commonhold.machine.process_groups import has_ended, signal_group
 from commonhold.machine.process_tree import collect_orphans, end_descendants
 from commonhold.session_host.limits import Limits
 from commonhold.session_host.session_files import WorkspaceNote
+from commonhold.session_host.terminal import CommandTerminal
 
 GRACE_SECONDS: Final = 10.0
 """How long the processes of a session have between SIGTERM and SIGKILL."""
@@ -58,14 +59,19 @@ class Process:
         log: Path,
         limits: Limits,
         spared: Callable[[], Collection[int]],
+        terminal: CommandTerminal | None = None,
     ) -> None:
-        """Start it; it appends to the log. See `Turn` for the rest. Raises OSError if it cannot be started."""
+        """Start it; it appends to the log, or has a terminal, which does. See `Turn` for the rest.
+
+        Raises OSError if it cannot be started.
+        """
         self._box, self._limits, self._spared = note.box, limits, spared
+        self._has_terminal = terminal is not None
         self._kills = limits.kills
         self._collects_at = time.monotonic() + COLLECT_SECONDS
         with log.open("ab") as printed:
             self._process = subprocess.Popen(  # noqa: S603 - running it is the purpose of this class
-                (*limits.words, *note.box, *words),
+                (*limits.words, *(terminal.words if terminal else ()), *note.box, *words),
                 cwd=note.path,
                 env=dict(environment),
                 stdin=subprocess.DEVNULL,
@@ -85,12 +91,15 @@ class Process:
 
     def end(self, *, is_asked: bool) -> None:
         """See Command."""
-        if is_asked and not self._box:
+        is_leader = not (self._box or self._has_terminal)
+        if is_asked and is_leader:
             signal_group(self._process.pid, signal.SIGTERM)
             has_ended(self._process.pid, GRACE_SECONDS)
-        # The first process of a sandbox is not the agent, and takes no signal for it.
-        grace = GRACE_SECONDS if is_asked and self._box else LEFT_SECONDS
-        end_descendants(grace, self._process.pid, self._spared())
+        # The first process of a sandbox is not the agent, and takes no signal for it; a shell at a terminal has groups
+        # of processes, and ends by SIGHUP only.
+        grace = GRACE_SECONDS if is_asked and not is_leader else LEFT_SECONDS
+        signals = (signal.SIGHUP, signal.SIGTERM) if self._has_terminal else (signal.SIGTERM,)
+        end_descendants(grace, self._process.pid, self._spared(), signals)
         # Without /proc this ends those that have stayed in the group.
         signal_group(self._process.pid, signal.SIGKILL)
         self._process.wait()

@@ -26,6 +26,7 @@ from commonhold.session_host.commands import GRACE_SECONDS, Command, Process, St
 from commonhold.session_host.limits import Limits, memory_told
 from commonhold.session_host.sandbox import Bind, hidden, own_programs, private_git, workspace_binds
 from commonhold.session_host.session_files import SessionFiles, WorkspaceNote
+from commonhold.session_host.terminal import CommandTerminal
 
 MOST_PROCESSES: Final = 4096
 ENGINE_SECONDS: Final = 60.0
@@ -40,6 +41,9 @@ _COUNTS: Final = " ".join(
     for name in ("memory.events", "memory.peak", "memory/memory.oom_control", "memory/memory.max_usage_in_bytes")
 )
 _FIRST_PROCESS: Final = f'"$@" >>{_LOG} 2>&1; status=$?; cat {_COUNTS} 2>/dev/null; exit $status'
+_FIRST_AT_TERMINAL: Final = '"$@"; exit $?'
+_TERMINATE: Final = "kill -TERM -1"
+_HANG_UP: Final = f"kill -HUP -1; {_TERMINATE}"
 _KILLS: Final = re.compile(r"^oom_kill (\d+)$", re.MULTILINE)
 _PEAK: Final = re.compile(r"^(\d+)$", re.MULTILINE)
 _VARIABLE: Final = re.compile("[A-Za-z_][A-Za-z0-9_]*")
@@ -119,19 +123,26 @@ def started(
     log: Path,
     limits: Limits = Limits(),  # noqa: B008 - it is frozen
     spared: Callable[[], Collection[int]] = tuple,
+    terminal: CommandTerminal | None = None,
 ) -> Command:
     """Start a command in a workspace, in its sandbox; see `Turn`. Raises OSError if it cannot be started."""
     return (
-        Container(note, words, environment)
+        Container(note, words, environment, terminal)
         if note.container
-        else Process(note, words, environment, log, limits, spared)
+        else Process(note, words, environment, log, limits, spared, terminal)
     )
 
 
 class Container:
     """A command in a container of its own: see Command."""
 
-    def __init__(self, note: WorkspaceNote, words: Sequence[str], environment: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        note: WorkspaceNote,
+        words: Sequence[str],
+        environment: Mapping[str, str],
+        terminal: CommandTerminal | None = None,
+    ) -> None:
         """Start it in the sandbox of a workspace, with these variables. Raises OSError if there is no `docker`."""
         self._name = f"commonhold-{note.session}-{note.attempt}-{secrets.token_hex(6)}"
         self._label = environment.get(SESSION_VARIABLE, "")
@@ -143,8 +154,10 @@ class Container:
         ]
         # It takes the values from its own environment, where other users do not see them.
         variables = (word for name in passed for word in ("--env", name))
-        options = ("--name", self._name, *variables, *note.container)
-        self._client = _client(("run", *options, "-c", _FIRST_PROCESS, "sh", *words), environment)
+        shell, sends = (_FIRST_AT_TERMINAL, _HANG_UP) if terminal else (_FIRST_PROCESS, _TERMINATE)
+        options = ("--name", self._name, *variables, *(("--interactive", "--tty") if terminal else ()), *note.container)
+        self._client = _client(("run", *options, "-c", shell, "sh", *words), environment, terminal=terminal)
+        self._sends = sends
         self._environment = dict(environment)
         self._printed = ""
         self._pause, self._looks_at, self._lost_at, self._was_lost = _FIRST_PAUSE_SECONDS, 0.0, 0.0, False
@@ -197,7 +210,7 @@ class Container:
     def end(self, *, is_asked: bool) -> None:
         """See Command. If the engine does not answer, its processes are killed by their label."""
         if is_asked and not self._has_ended:
-            docker.call("exec", self._name, "/bin/sh", "-c", "kill -TERM -1", seconds=_ANSWER_SECONDS)
+            docker.call("exec", self._name, "/bin/sh", "-c", self._sends, seconds=_ANSWER_SECONDS)
             until = time.monotonic() + GRACE_SECONDS
             while not self.has_ended(_LOOK_SECONDS) and time.monotonic() < until:
                 pass
@@ -234,10 +247,13 @@ def _last(pattern: re.Pattern[str], text: str) -> int:
 
 
 def _client(
-    words: Sequence[str], environment: Mapping[str, str], out: int = subprocess.PIPE
+    words: Sequence[str],
+    environment: Mapping[str, str],
+    out: int = subprocess.PIPE,
+    terminal: CommandTerminal | None = None,
 ) -> subprocess.Popen[bytes]:
     return subprocess.Popen(  # noqa: S603 - the program is docker
-        (docker.PROGRAM, *words),
+        (*(terminal.words if terminal else ()), docker.PROGRAM, *words),
         env=dict(environment),
         stdin=subprocess.DEVNULL,
         stdout=out,

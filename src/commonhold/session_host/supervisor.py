@@ -26,6 +26,7 @@ from commonhold.kernel.managed_session import (
     SessionMove,
     SessionResult,
     SessionState,
+    SessionWish,
 )
 from commonhold.machine.logs import Log
 from commonhold.machine.process_groups import environment_without_git
@@ -40,6 +41,7 @@ from commonhold.session_host.repairs import prompt_of
 from commonhold.session_host.session_commits import TITLE_LENGTH, branch_ending_with, committed
 from commonhold.session_host.session_files import SessionFiles, WorkspaceNote
 from commonhold.session_host.shared_commits import obtain_commit, offer_commit
+from commonhold.session_host.terminal import PersonTerminal
 from commonhold.session_host.turn import SHELL, Turn, environment_of
 from commonhold.session_host.worktrees import Worktrees, workspace_lost
 from commonhold.sessions.commands import SessionReport
@@ -108,8 +110,36 @@ class Wishes:
 
 
 @dataclass(frozen=True, slots=True)
+class Attachment:
+    """A person who works on a session at a terminal: by a command of `words`, or by the session's own agent.
+
+    If it `finishes` the turn, the checks follow; otherwise the session is paused again.
+    """
+
+    person: PersonTerminal
+    words: tuple[str, ...] = ()
+    finishes: bool = False
+
+    def command(
+        self, record: ManagedSessionRecord, note: WorkspaceNote, environment: Mapping[str, str]
+    ) -> tuple[Sequence[str], Mapping[str, str]]:
+        """Return the command, and the variables to add to its environment."""
+        known = HEADLESS.get(record.session.agent)
+        if self.words or known is None:
+            # A shell of this machine need not be in the image of a container.
+            shell = "" if note.container else environment.get("SHELL", "")
+            return self.words or (shell or SHELL,), {}
+        return known.attending(note.path, _conversation(record)), known.environment
+
+    def asked(self) -> Stopped | None:
+        """Say whether the turn must stop since the person is gone."""
+        gone = self.person.gone
+        return Stopped(EndCause.ASKED, gone, SessionWish.PAUSE) if gone else None
+
+
+@dataclass(frozen=True, slots=True)
 class Supervisor:
-    """Supervises one turn of a session that was claimed for it."""
+    """Supervises one turn of a session that was claimed for it, perhaps at the terminal of a person."""
 
     hold: Commonhold
     git: Git
@@ -117,6 +147,7 @@ class Supervisor:
     files: SessionFiles
     settings: Settings
     state_folder: str
+    attachment: Attachment | None = None
 
     def supervise(self, record: ManagedSessionRecord) -> None:
         """Run the turn, report its end, and remove the workspace unless the session is paused."""
@@ -173,18 +204,31 @@ class Supervisor:
             prompt.write_text(record.session.task, encoding="utf-8")
             # The engine sets those of a container.
             limits = Limits() if note.container else limits_of(session, self.files.group(session.id))
-            words, more = agent_command(record, str(prompt), note.path, is_first=is_first)
+            if self.attachment:
+                words, more = self.attachment.command(record, note, environment)
+            else:
+                words, more = agent_command(record, str(prompt), note.path, is_first=is_first)
         except CommonholdError as fault:
-            return self.files.note(session.id), _not_started(f"{fault.message}; next: {fault.hint}")
+            return self.files.note(session.id), self._not_started(f"{fault.message}; next: {fault.hint}")
         except OSError as fault:
-            return self.files.note(session.id), _not_started(f"the workspace could not be made: {fault}")
+            return self.files.note(session.id), self._not_started(f"the workspace could not be made: {fault}")
         log = self.files.log(session.id, record.attempt)
-        turn = Turn(note, log, {**environment, **more}, wishes.asked, self._spared, limits)
+        turn = Turn(note, log, {**environment, **more}, partial(self._asked, wishes), self._spared, limits)
         try:
+            if self.attachment:
+                return note, turn.attend(session, words, self.attachment.person, finishes=self.attachment.finishes)
             limits_before = record.attempts[-1].rate_limits
             return note, turn.run(session, words, is_first=is_first, rate_limits=limits_before)
         finally:
             remove_limits(self.files.group(session.id))
+
+    def _asked(self, wishes: Wishes) -> Stopped | None:
+        return (self.attachment.asked() if self.attachment else None) or wishes.asked()
+
+    def _not_started(self, why: str) -> SessionReport:
+        """Return the report of a turn that could not begin; a person may try again, or leave it to the daemon."""
+        move = SessionMove.PAUSE if self.attachment else SessionMove.FAIL
+        return SessionReport(move, why, EndCause.NOT_STARTED)
 
     def _confined(self, session: ManagedSession, note: WorkspaceNote) -> WorkspaceNote:
         """Return the note of a workspace with its sandbox. Raises StoreError `SANDBOX_FAILED`, OSError."""
@@ -281,11 +325,11 @@ def agent_command(
     known = HEADLESS.get(session.agent)
     if known is None:
         return (SHELL, "-c", line_of_command(session.agent, prompt_file, workspace)), {}
-    name = str(uuid.uuid5(uuid.NAMESPACE_URL, f"{record.place}/{session.id}/{record.attempt}"))
     takes_id = any("{session}" in each for each in known.start)
     make = known.starting if is_first or not takes_id else known.resuming
-    return make(session.task, workspace, name), known.environment
+    return make(session.task, workspace, _conversation(record)), known.environment
 
 
-def _not_started(why: str) -> SessionReport:
-    return SessionReport(SessionMove.FAIL, why, EndCause.NOT_STARTED)
+def _conversation(record: ManagedSessionRecord) -> str:
+    """Return the id of the agent's own session in an attempt."""
+    return str(uuid.uuid5(uuid.NAMESPACE_URL, f"{record.place}/{record.id}/{record.attempt}"))

@@ -3,6 +3,7 @@
 All that the commands print goes to the log of the attempt, which they write themselves: it goes on without us.
 """
 
+import math
 import signal
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -24,6 +25,7 @@ from commonhold.session_host.commands import Command, Stopped
 from commonhold.session_host.containers import started
 from commonhold.session_host.limits import Limits
 from commonhold.session_host.session_files import WorkspaceNote, times_of
+from commonhold.session_host.terminal import CommandTerminal, PersonTerminal
 from commonhold.sessions.commands import SessionReport
 
 LOOK_SECONDS: Final = 0.05
@@ -84,16 +86,36 @@ class Turn:
         if said.limit is not None and is_limited:
             report = self._rate_limited(said.limit, status, rate_limits)
         else:
-            report = _ended(status, stopped, "the agent") or self._checked(session, ends_at)
+            report = _ended(status, stopped, "the agent") or self._checked(session, "the agent ended", ends_at)
         return replace(report, usage=None if said.usage == NOTHING_USED else said.usage)
 
-    def _checked(self, session: ManagedSession, ends_at: float) -> SessionReport:
+    def attend(
+        self, session: ManagedSession, words: Sequence[str], person: PersonTerminal, *, finishes: bool
+    ) -> SessionReport:
+        """Run a command at the terminal of a person, then the checks if that `finishes` the turn; else it is paused.
+
+        A person takes as long as he likes. A command that fails or cannot be started pauses the turn, too: then there
+        is nothing to check. Only checks that fail, and a wish to cancel, end the session.
+        """
+        patient = replace(session, timeout_seconds=math.inf, silence_seconds=math.inf)
+        with person.joined(self.log) as terminal:
+            status, stopped = self.command(words, math.inf, patient, terminal)
+        report = _ended(status, stopped, "the command at the terminal")
+        if report is not None and report.move is SessionMove.FAIL:
+            return replace(report, move=SessionMove.PAUSE)
+        if report is not None or not finishes:
+            return report or SessionReport(SessionMove.PAUSE, "the terminal was left", EndCause.ASKED)
+        if session.checks:
+            person.say(f"{counted(len(session.checks), 'check')} to pass; their output is in the log of {session.id}")
+        return self._checked(session, "the command at the terminal ended", self.now() + session.timeout_seconds)
+
+    def _checked(self, session: ManagedSession, ended: str, ends_at: float) -> SessionReport:
         for check in session.checks:
             failed = self._step(session, f"check `{check}`", check, EndCause.CHECK_FAILED, ends_at)
             if failed:
                 return failed
         passed = f"; {counted(len(session.checks), 'check')} passed" if session.checks else ""
-        return SessionReport(SessionMove.FINISH, f"the agent ended{passed}", EndCause.EXITED, 0)
+        return SessionReport(SessionMove.FINISH, f"{ended}{passed}", EndCause.EXITED, 0)
 
     def _rate_limited(self, limit: AgentEvent, status: int | None, rate_limits: int) -> SessionReport:
         """Return the report of a pause: until the limit ends, if the agent says when, or for a time that grows."""
@@ -132,11 +154,15 @@ class Turn:
         return SessionReport(SessionMove.FAIL, report.note, cause, status) if report and is_own else report
 
     def command(
-        self, words: Sequence[str], ends_at: float, session: ManagedSession
+        self,
+        words: Sequence[str],
+        ends_at: float,
+        session: ManagedSession,
+        terminal: CommandTerminal | None = None,
     ) -> tuple[int | None, Stopped | None]:
         """Run one command. Return its exit status (None: it could not be started), and why it was ended, if it was."""
         try:
-            command = started(self.note, words, self.environment, self.log, self.limits, self.spared)
+            command = started(self.note, words, self.environment, self.log, self.limits, self.spared, terminal)
         except OSError as fault:
             is_unknown = isinstance(fault, FileNotFoundError) and fault.filename == words[0] and "/" not in words[0]
             why = "it is not on the PATH of the daemon or worker" if is_unknown else fault.strerror

@@ -68,6 +68,22 @@ class ClaimSession:
 
 
 @dataclass(frozen=True, slots=True)
+class AttachSession:
+    """Claim a paused session for its holder, who works on it at a terminal of the machine at `place`.
+
+    `attempt` is the one that was seen. The lease is that of a supervisor. `quotas` are those of tenants.
+    """
+
+    holder: str
+    session_id: str
+    attempt: int
+    place: str
+    lease_id: str
+    ttl_seconds: float
+    quotas: Quotas
+
+
+@dataclass(frozen=True, slots=True)
 class SessionReport:
     """The report of a supervisor at the end of a turn.
 
@@ -115,7 +131,7 @@ class SettleSessions:
     holder: str
 
 
-SessionCommand = StartSession | ClaimSession | ReportSession | ChangeSession | SettleSessions
+SessionCommand = StartSession | ClaimSession | AttachSession | ReportSession | ChangeSession | SettleSessions
 
 
 @dataclass(frozen=True, slots=True)

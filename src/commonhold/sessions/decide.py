@@ -28,8 +28,9 @@ from commonhold.kernel.managed_session import (
 from commonhold.kernel.modes import Mode
 from commonhold.kernel.outcomes import Granted
 from commonhold.kernel.refusals import Refusal
-from commonhold.sessions.choice import free_slot, next_session, places_of
+from commonhold.sessions.choice import free_slot, is_ready, next_session, places_of
 from commonhold.sessions.commands import (
+    AttachSession,
     ChangeSession,
     ClaimSession,
     NoSession,
@@ -44,6 +45,7 @@ from commonhold.sessions.commands import (
     SettleSessions,
     StartSession,
 )
+from commonhold.sessions.quotas import why_no_room
 from commonhold.sessions.task_claims import claim_task, end_claim, follow_review
 from commonhold.tasks.board import Board
 from commonhold.tasks.turn import TaskTurn
@@ -181,28 +183,74 @@ def _claim(turn: _Turn, command: ClaimSession) -> SessionClaimed | NoSession:
     found = next_session(turn.sessions.values(), turn.served, places, command.limits, turn.now, turn.tasks.board)
     if isinstance(found, str):
         return NoSession(found)
-    if not claim_task(turn.tasks, found, command.lease_id):
-        return NoSession(f"the task {found.session.task_id} was claimed by another")
-    keys = (canonical(session_key(found.id)),)
-    holder, purpose = supervisor_of(found.id), f"supervises {found.id}"
-    outcome = turn.tasks.lease(
-        leases.Acquire(command.lease_id, command.lease_id, holder, purpose, keys, Mode.EXCLUSIVE, command.ttl_seconds)
-    )
-    if not isinstance(outcome, Granted):
-        return NoSession(f"{session_key(found.id)} is leased by another")
     is_going_on = found.state is SessionState.PAUSED
     event = SessionMoved(
         command.holder,
         found.id,
         SessionMove.CLAIM,
         found.attempt if is_going_on else found.attempt + 1,
-        lease_id=outcome.lease.id,
-        fence=outcome.lease.fence,
-        slot=free_slot(turn.sessions.values(), command.place),
+        lease_id=command.lease_id,
         place=command.place,
         base="" if is_going_on else _base(turn, found, command.tips),
     )
-    return SessionClaimed(turn.move(found, event), outcome.lease)
+    claimed = _claimed(turn, found, event, command.ttl_seconds)
+    return NoSession(claimed) if isinstance(claimed, str) else claimed
+
+
+def _claimed(
+    turn: _Turn, record: ManagedSessionRecord, event: SessionMoved, ttl_seconds: float
+) -> SessionClaimed | str:
+    """Claim a session, its task and the lease of its supervisor. Return why that cannot be done, as a clause."""
+    lease_id = event.lease_id or ""
+    if not claim_task(turn.tasks, record, lease_id, attached=event.attached):
+        return f"the task {record.session.task_id} was claimed by another"
+    keys = (canonical(session_key(record.id)),)
+    holder, purpose = supervisor_of(record.id), f"supervises {record.id}"
+    outcome = turn.tasks.lease(leases.Acquire(lease_id, lease_id, holder, purpose, keys, Mode.EXCLUSIVE, ttl_seconds))
+    if not isinstance(outcome, Granted):
+        return f"{session_key(record.id)} is leased by another"
+    slot = free_slot(turn.sessions.values(), event.place)
+    return SessionClaimed(turn.move(record, replace(event, fence=outcome.lease.fence, slot=slot)), outcome.lease)
+
+
+def _attach(turn: _Turn, command: AttachSession) -> SessionClaimed | SessionRefused:
+    turn.tasks.settle()
+    record = turn.named(command.session_id)
+    why = _why_not_attached(turn, record, command)
+    if not why:
+        event = SessionMoved(
+            command.holder,
+            record.id,
+            SessionMove.CLAIM,
+            record.attempt,
+            lease_id=command.lease_id,
+            place=command.place,
+            attached=command.holder,
+        )
+        claimed = _claimed(turn, record, event, command.ttl_seconds)
+        if isinstance(claimed, SessionClaimed):
+            return claimed
+        why = claimed
+    return SessionRefused(Refusal.SESSION_CHANGED, why, record)
+
+
+def _why_not_attached(turn: _Turn, record: ManagedSessionRecord, command: AttachSession) -> str:
+    """Return why a person cannot take a session over now; empty if that is possible."""
+    if record.attempt != command.attempt:
+        return _moved_on(record)
+    if record.attached:
+        return f"{record.attached} is attached to {record.id}"
+    if record.state is not SessionState.PAUSED:
+        return f"{record.id} is {record.state.value.replace('_', ' ')}, and a person can attach to a paused one only"
+    if is_ready(record, turn.now):
+        return f"{record.id} was resumed: it goes on without a terminal as soon as there is room"
+    if record.place != command.place:
+        return f"the workspace of {record.id} is at {record.place}: attach there"
+    return why_no_room(record.session, turn.sessions.values(), command.quotas)
+
+
+def _moved_on(record: ManagedSessionRecord) -> str:
+    return f"{record.id} has moved on since: it is {record.state.value}, in attempt {record.attempt}"
 
 
 def _base(turn: _Turn, record: ManagedSessionRecord, tips: Mapping[str, str]) -> str:
@@ -248,8 +296,7 @@ def _change(turn: _Turn, command: ChangeSession) -> SessionChanged | SessionRefu
     record = turn.named(command.session_id)
     move = SessionMove(command.action.value)
     if command.attempt is not None and command.attempt != record.attempt:
-        why = f"{record.id} has moved on since: it is {record.state.value}, in attempt {record.attempt}"
-        return SessionRefused(Refusal.SESSION_CHANGED, why, record)
+        return SessionRefused(Refusal.SESSION_CHANGED, _moved_on(record), record)
     if not record.can(move):
         why = f"{record.id} is {record.state.value.replace('_', ' ')}, so there is nothing to {move.value}"
         return SessionRefused(Refusal.SESSION_CHANGED, why, record)
@@ -269,6 +316,7 @@ def _change(turn: _Turn, command: ChangeSession) -> SessionChanged | SessionRefu
 _DECISIONS: Final[Mapping[type[Any], Callable[[_Turn, Any], SessionOutcome]]] = {
     StartSession: _start,
     ClaimSession: _claim,
+    AttachSession: _attach,
     ReportSession: _report,
     ChangeSession: _change,
 }

@@ -7,7 +7,14 @@ from commonhold.kernel.lease_ports import Once
 from commonhold.kernel.lease_table import LeaseTable
 from commonhold.kernel.ports import TaskReader
 from commonhold.leases.registry import DecidingTables
-from commonhold.sessions.commands import ChangeSession, ReportSession, SessionCommand, SessionOutcome, StartSession
+from commonhold.sessions.commands import (
+    AttachSession,
+    ChangeSession,
+    ReportSession,
+    SessionCommand,
+    SessionOutcome,
+    StartSession,
+)
 from commonhold.sessions.decide import SessionTable, decide
 from commonhold.tasks.board import Board
 from commonhold.tasks.queue import board_of
@@ -23,7 +30,7 @@ class SessionQueue(DecidingTables):
 
         Raises InputError `SESSION_UNKNOWN`, and UsageError `REQUEST_ID_REUSED`.
         """
-        named = (command.session_id,) if isinstance(command, ReportSession | ChangeSession) else ()
+        named = (command.session_id,) if isinstance(command, ReportSession | ChangeSession | AttachSession) else ()
         tasks = (command.session.task_id,) if isinstance(command, StartSession) else ()
         return self.decided(
             command.holder, once, _OUTCOMES, lambda reader, now: decide(table_of(reader, named, tasks), command, now)

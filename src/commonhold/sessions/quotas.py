@@ -48,8 +48,10 @@ def why_never(session: ManagedSession, quotas: Quotas) -> tuple[str, str] | None
     return None
 
 
-def why_full(session: ManagedSession, records: Iterable[ManagedSessionRecord], quotas: Quotas) -> str:
+def why_no_room(session: ManagedSession, records: Iterable[ManagedSessionRecord], quotas: Quotas) -> str:
     """Return why a session does not fit into what its tenant has left beside its running sessions; empty if it does."""
+    if never := why_never(session, quotas):
+        return never[0]
     tenant = session.tenant
     usage = _used(records).get(tenant, _Usage())
     return _why_full(session, usage, quota_of(quotas, tenant))

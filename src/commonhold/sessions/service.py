@@ -10,6 +10,7 @@ from commonhold.kernel.answers import Next
 from commonhold.kernel.clock import Now
 from commonhold.kernel.entry import EntryRecord
 from commonhold.kernel.errors import Code, InputError, UsageError
+from commonhold.kernel.lease import check_ttl
 from commonhold.kernel.managed_session import (
     MOST_LISTED_SESSIONS,
     EndCause,
@@ -29,6 +30,7 @@ from commonhold.leases.requests import check_reason
 from commonhold.sessions.answers import ManagedSessionAnswer, ManagedSessionView
 from commonhold.sessions.choice import blocked_sessions, is_ready, next_session, places_of
 from commonhold.sessions.commands import (
+    AttachSession,
     ChangeSession,
     ClaimSession,
     ReportSession,
@@ -203,6 +205,15 @@ class ManagedSessions:
                 tips[branch] = self._revisions.commit_of(full_ref(branch))
         return tips
 
+    def attach(
+        self, holder: str, session: str, attempt: int, ttl_seconds: float, request_id: str | None
+    ) -> ManagedSessionAnswer:
+        """Claim a paused session of this place for a person at a terminal, with the lease of a supervisor."""
+        check_ttl(ttl_seconds)
+        lease_id = self._ids.new("lease")
+        command = AttachSession(holder, session, attempt, self._where, lease_id, ttl_seconds, self._quotas)
+        return self._answer(self._run(command, request_id, (session, attempt)))
+
     def settle(self) -> tuple[str, ...]:
         """Note the running sessions whose supervisors were lost. Return their ids."""
         outcome = self._queue.execute(SettleSessions(ENGINE))
@@ -295,6 +306,8 @@ class ManagedSessions:
             case SessionChanged(record):
                 views = self._views([record])
                 return ManagedSessionAnswer("started" if word == "started" else "changed", views)
+            case SessionClaimed(record, _):
+                return ManagedSessionAnswer("changed", self._views([record]))
             case SessionRefused(code, why, record):
                 step = Next("session show", {"session": record.id})
                 return ManagedSessionAnswer("refused", self._views([record]), code, why, step)

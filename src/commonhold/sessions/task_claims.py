@@ -9,6 +9,7 @@ from typing import Final
 
 from commonhold.kernel import commands as leases
 from commonhold.kernel.clock import Now
+from commonhold.kernel.lease import MAX_TTL_SECONDS
 from commonhold.kernel.managed_session import ManagedSessionRecord, SessionMove, SessionMoved
 from commonhold.kernel.task import Move, Result, TaskMoved, TaskRecord, TaskState
 from commonhold.tasks.board import Board, Running, why_not
@@ -42,12 +43,15 @@ def blocked_by_tasks(records: Iterable[ManagedSessionRecord], board: Board, now:
     return blocked
 
 
-def claim_task(turn: TaskTurn, record: ManagedSessionRecord, lease_id: str) -> bool:
-    """Claim the task of a session that begins a turn. Return whether it has what it needs."""
+def claim_task(turn: TaskTurn, record: ManagedSessionRecord, lease_id: str, *, attached: str = "") -> bool:
+    """Claim the task of a session that begins a turn. Return whether it has what it needs.
+
+    A turn of a person who is `attached` has no timeout.
+    """
     session = record.session
     if not session.task_id:
         return True
-    seconds = session.timeout_seconds + _ENDING_SECONDS
+    seconds = MAX_TTL_SECONDS if attached else session.timeout_seconds + _ENDING_SECONDS
     command = ClaimTask(session.worker, f"{lease_id}-task", seconds, session.task_id)
     return isinstance(claim(turn, command), TaskClaimed)
 

@@ -63,6 +63,7 @@ def view(found: ManagedSessionView) -> Json:
         "tries": record.tries,
         "most_attempts": session.most_attempts,
         "fence": record.fence or None,
+        "attached": record.attached or None,
         "supervised": found.is_supervised,
         "lease_seconds": round(found.lease_seconds, 1),
         "started_by": record.started_by,

@@ -12,6 +12,7 @@ EXAMPLES: Final[Mapping[str, Mapping[str, Any]]] = {
     "add_tasks": {"tasks": [{"id": "price", "title": "discount parameter on charge()", "keys": [_KEY]}]},
     "adopt": {"keys": ["src/billing.py"], "owner": "claude:26baef9a"},
     "ask": {"lease_id": _LEASE, "why": "the release waits for this function"},
+    "attach_managed_session": {"session": "s12", "attempt": 1, "ttl_seconds": 30},
     "break_lease": {"lease_id": _LEASE, "reason": "its machine is gone"},
     "change_managed_session": {"session": "s12", "action": "cancel", "note": "the task was wrong"},
     "propose_tasks": {
