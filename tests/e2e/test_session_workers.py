@@ -7,6 +7,7 @@ from typing import Final
 import pytest
 from tests.e2e.cli_driver import Call, git, process
 from tests.e2e.session_firm import NAMESPACE, Firm, Worker, opened, parsed
+from tests.e2e.terminal import at_terminal
 from tests.patience import PATIENCE_SECONDS, until
 from tests.services.fixtures import NewRedis
 from tests.services.postgres_server import Database
@@ -41,6 +42,24 @@ def test_a_session_runs_on_another_machine_and_its_work_comes_back(firm: Firm) -
     approved = process("session", "approve", session, cwd=firm.root)
     assert approved.returncode == 0, approved.stderr
     assert (firm.root / "b.py").read_text() == "x = 1\n"
+
+
+def test_a_session_of_another_machine_is_attached_to_there(firm: Firm) -> None:
+    with firm.worker("there") as worker:
+        session = firm.start(firm.waits)
+        firm.until(session, SessionState.RUNNING)
+        place = firm.record(session).place
+        with at_terminal("session", "attach", session, cwd=firm.root) as person:
+            person.sees(f"{place}: attach there")
+            assert person.ended() == 1
+        assert (firm.record(session).state, firm.record(session).wish) == (SessionState.RUNNING, None)
+        with at_terminal("session", "attach", session, "--", "touch", "mine", cwd=worker.root) as person:
+            assert person.ended() == 0
+        record = firm.record(session)
+        assert (record.state, record.place) == (SessionState.PAUSED, place)
+        with at_terminal("session", "attach", session, cwd=firm.root) as person:
+            person.sees(f"{place}: attach there")
+            assert person.ended() == 1
 
 
 def test_wakes_that_are_doubled_lost_or_flushed_start_each_session_once(firm: Firm) -> None:

@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 from tests.e2e.cli_driver import git
+from tests.e2e.terminal import at_terminal
 from tests.e2e.test_sessions import COMMONHOLD, Office, opened
+from tests.patience import until
 
 import commonhold
 from commonhold import EndCause, Sandbox, SessionAction, SessionState
@@ -28,6 +30,36 @@ def office(docker_host: str, tmp_path_factory: pytest.TempPathFactory) -> Iterat
         patch.setenv("DOCKER_HOST", docker_host)
         with opened(tmp_path_factory.mktemp("docker")) as office:
             yield office
+
+
+def test_a_person_attaches_in_a_container_and_nothing_is_left(office: Office) -> None:
+    session = office.start("echo begun; sleep 600", sandbox=Sandbox.DOCKER)
+    office.until_printed(session, "begun")
+    with at_terminal("session", "attach", session, cwd=office.root) as person:
+        person.sees("is being paused")
+        person.types("tty; touch mine /etc/no; ls; stty size\r")
+        person.sees("Read-only file system")
+        person.sees("mine")
+        person.sees("24 80")
+        person.resize(50, 132)
+        person.types("until stty size | grep -q '50 132'; do sleep 0.1; done; echo is-$((40 + 2))-wide; exit\r")
+        person.sees("is-42-wide")
+        assert person.ended() == 0
+    assert office.record(session).state is SessionState.PAUSED
+    assert not has_containers(office)
+    with at_terminal(
+        "session", "attach", session, "--", "sh", "-c", "trap '' TERM; echo up; sleep 600", cwd=office.root
+    ) as person:
+        person.sees("up")
+        record = office.record(session)
+        person.process.kill()
+        until(lambda: not has_containers(office), what="its container is gone")
+    office.hold.break_lease(record.lease_id, reason="it is dead")
+    office.until_printed(session, "begun", attempt=2)
+    git(office.root, "cat-file", "-e", f"refs/commonhold/sessions/{session}/1:mine")
+    office.hold.change_managed_session(session, SessionAction.CANCEL, note="seen")
+    office.until_clear(session)
+    assert not has_containers(office)
 
 
 def has_containers(office: Office) -> bool:

@@ -55,6 +55,11 @@ def test_the_command_lines() -> None:
     ]
 
 
+def test_the_command_lines_for_a_person_at_a_terminal() -> None:
+    lines = [shlex.join(agent.attending("/ws", "ID")) for agent in HEADLESS.values()]
+    assert lines == ["claude --resume ID", "codex -C /ws", "gemini -r ID", "opencode /ws", "copilot --resume=ID"]
+
+
 def test_paths_in_the_line_of_any_command_are_quoted() -> None:
     line = line_of_command("ai --cwd {workspace} < {prompt_file}; echo {prompt}", "/t/it's", "/a {prompt_file}")
     assert shlex.split(line) == ["ai", "--cwd", "/a {prompt_file}", "<", "/t/it's;", "echo", "{prompt}"]

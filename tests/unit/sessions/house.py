@@ -16,6 +16,7 @@ from commonhold.kernel.managed_session import (
     SessionResult,
 )
 from commonhold.sessions.commands import (
+    AttachSession,
     ChangeSession,
     ClaimSession,
     ReportSession,
@@ -70,6 +71,11 @@ class House(Table):
 
     def ask_claim(self, place: str = PLACE, **rest: Any) -> SessionOutcome:
         return self.send(ClaimSession("engine", place, self.limits, f"session-{next(LEASES)}", TTL, **rest))
+
+    def attach(self, record: ManagedSessionRecord, person: str = "ann", place: str = PLACE) -> SessionOutcome:
+        """Claim the session for a person who has seen this record."""
+        lease, quotas = f"session-{next(LEASES)}", self.limits.tenants
+        return self.send(AttachSession(person, record.id, record.attempt, place, lease, TTL, quotas))
 
     def take(self) -> ManagedSessionRecord:
         return kind(SessionClaimed, self.ask_claim()).record

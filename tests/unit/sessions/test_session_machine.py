@@ -12,6 +12,7 @@ from commonhold.kernel.managed_session import (
     SessionMoved,
     SessionState,
 )
+from commonhold.sessions.choice import is_ready
 from commonhold.sessions.commands import (
     SessionAction,
     SessionChanged,
@@ -42,6 +43,21 @@ class Sessions(RuleBasedStateMachine):
     def claim(self) -> None:
         outcome = self.house.ask_claim()
         if isinstance(outcome, SessionClaimed):
+            self.claims.append(outcome.record)
+
+    @rule(pick=picks)
+    def attach(self, pick: int) -> None:
+        """A person takes over a session that waits for nobody else."""
+        if not self.house.state.managed_sessions:
+            return
+        self.house.settle()
+        records = [*self.house.state.managed_sessions.values()]
+        before = records[pick % len(records)]
+        is_left = before.state is SessionState.PAUSED and not is_ready(before, self.house.now)
+        outcome = self.house.attach(before)
+        assert isinstance(outcome, SessionClaimed) is is_left
+        if isinstance(outcome, SessionClaimed):
+            assert (outcome.record.attempt, outcome.record.attached) == (before.attempt, "ann")
             self.claims.append(outcome.record)
 
     @rule(pick=picks, report=st.sampled_from((FINISHED, FAILED, PAUSED)))
@@ -99,7 +115,7 @@ class Sessions(RuleBasedStateMachine):
     def limits_hold(self) -> None:
         records = self.house.state.managed_sessions.values()
         running = [each for each in records if each.state is SessionState.RUNNING]
-        assert len(running) <= RUNNING
+        assert len([each for each in running if not each.attached]) <= RUNNING
         assert len({each.slot for each in running}) == len(running)
         assert all(each.tries <= ATTEMPTS for each in records)
 
@@ -108,7 +124,7 @@ class Sessions(RuleBasedStateMachine):
         leases = {each.id for each in self.house.state.leases.values()}
         for record in self.house.state.managed_sessions.values():
             if record.state is not SessionState.RUNNING:
-                assert record.lease_id == ""
+                assert (record.lease_id, record.attached) == ("", "")
         assert len(leases) <= len(self.claims)
 
 

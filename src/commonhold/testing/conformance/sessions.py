@@ -24,6 +24,7 @@ from commonhold.kernel.projection import fold
 from commonhold.kernel.refusals import Refusal
 from commonhold.kernel.run import TokenUsage
 from commonhold.sessions.commands import (
+    AttachSession,
     ChangeSession,
     ClaimSession,
     NoSession,
@@ -42,6 +43,7 @@ from commonhold.sessions.queue import SessionQueue
 from commonhold.testing.conformance.rig import TTL, expect, whole_log
 
 PLACE: Final = "host:/state"
+PAUSED: Final = SessionReport(SessionMove.PAUSE, "asked", EndCause.ASKED)
 FINISHED: Final = SessionReport(SessionMove.FINISH, "done", EndCause.EXITED, 0, SessionResult("a" * 40, "b" * 40))
 _numbers: Final = count(1)
 
@@ -79,6 +81,11 @@ class Desk:
         """Claim the next session, which must be possible."""
         return expect(SessionClaimed, self.ask()).record
 
+    def attach(self, record: ManagedSessionRecord, person: str) -> object:
+        """Claim a session that was seen so, for a person at a terminal."""
+        lease = f"session-{next(_numbers)}"
+        return self.queue.execute(AttachSession(person, record.id, record.attempt, PLACE, lease, TTL, {}))
+
     def report(self, record: ManagedSessionRecord, report: SessionReport = FINISHED) -> object:
         """Report the end of a turn under the fence of `record`."""
         return self.queue.execute(ReportSession("supervisor", record.id, record.attempt, record.fence, report))
@@ -109,6 +116,18 @@ class SessionConformance:
         completed = expect(SessionChanged, one.change(awaiting, SessionAction.APPROVE, commit="d" * 40)).record
         assert two.record(queued.id) == completed
         assert (completed.state, completed.commit) == (SessionState.COMPLETED, "d" * 40)
+
+    def test_one_person_attaches_to_a_paused_session(self, rig: SessionRig) -> None:
+        one, two = Desk(rig.managed_sessions()), Desk(rig.managed_sessions())
+        one.start()
+        paused = expect(SessionChanged, one.report(one.claim(), PAUSED)).record
+        attached = expect(SessionClaimed, one.attach(paused, "ann")).record
+        assert (attached.state, attached.attached, attached.attempt) == (SessionState.RUNNING, "ann", paused.attempt)
+        assert two.record(paused.id) == attached
+        refused = expect(SessionRefused, two.attach(paused, "bob"))
+        assert (refused.code, refused.record) == (Refusal.SESSION_CHANGED, attached)
+        expect(SessionChanged, one.report(attached, PAUSED))
+        assert two.record(paused.id).attached == ""
 
     def test_a_session_is_claimed_once(self, rig: SessionRig) -> None:
         one, two = Desk(rig.managed_sessions()), Desk(rig.managed_sessions())
