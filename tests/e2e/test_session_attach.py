@@ -278,11 +278,11 @@ def test_one_that_was_resumed_is_refused(office: Office) -> None:
 @pytest.mark.skipif(shutil.which("bwrap") is None, reason="needs bubblewrap")
 def test_in_a_sandbox_the_person_is_confined_as_the_agent_is(office: Office) -> None:
     session = paused(office, sandbox=Sandbox.BUBBLEWRAP)
-    with attach(office, session, "--", "bash", "--norc", "-i") as person:
+    with attach(office, session, "--", "bash", "--norc", "--noediting", "-i") as person:
         person.sees("$ ")
         person.types("touch /etc/no; touch mine && ls -A ~ | wc -l\r")
         person.sees("Read-only file system")
-        person.types("echo is-$((40 + 1))-there; sleep 600\r")
+        person.types("sh -c 'echo is-$((40 + 1))-there; exec sleep 600'\r")
         person.sees("is-41-there")
         person.types("\x03")
         person.sees("^C")
