@@ -12,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
+from pathlib import Path
 from typing import Final, TypeVar
 
 from commonhold.agents.headless import HEADLESS, line_of_command
@@ -196,17 +197,12 @@ class Supervisor:
             if session.sandbox is not Sandbox.NONE and not note.private:
                 note = self._confined(session, note)
                 self.files.put_note(note)
-            prompt = self.files.of_session(session.id) / "prompt.txt"
-            if session.lands:
-                entries = self.hold.entries(all_states=True, limit=_MOST_ENTRIES).entries
-                text = prompt_of(record, (each.record for each in entries))
-                record = replace(record, session=replace(record.session, task=text))
-            prompt.write_text(record.session.task, encoding="utf-8")
             # The engine sets those of a container.
             limits = Limits() if note.container else limits_of(session, self.files.group(session.id))
             if self.attachment:
                 words, more = self.attachment.command(record, note, environment)
             else:
+                record, prompt = self._prompted(record)
                 words, more = agent_command(record, str(prompt), note.path, is_first=is_first)
         except CommonholdError as fault:
             return self.files.note(session.id), self._not_started(f"{fault.message}; next: {fault.hint}")
@@ -221,6 +217,16 @@ class Supervisor:
             return note, turn.run(session, words, is_first=is_first, rate_limits=limits_before)
         finally:
             remove_limits(self.files.group(session.id))
+
+    def _prompted(self, record: ManagedSessionRecord) -> tuple[ManagedSessionRecord, Path]:
+        """Write the prompt of a turn. Return the record with its text as the task, and the file."""
+        prompt = self.files.of_session(record.id) / "prompt.txt"
+        if record.session.lands:
+            entries = self.hold.entries(all_states=True, limit=_MOST_ENTRIES).entries
+            text = prompt_of(record, (each.record for each in entries))
+            record = replace(record, session=replace(record.session, task=text))
+        prompt.write_text(record.session.task, encoding="utf-8")
+        return record, prompt
 
     def _asked(self, wishes: Wishes) -> Stopped | None:
         return (self.attachment.asked() if self.attachment else None) or wishes.asked()
