@@ -120,7 +120,7 @@ class Settings:
     begun; `workspaces`: the folder of their workspaces, which a user chooses (COMMONHOLD_WORKSPACES), no repository
     does; `overlays`: whether they are overlay mounts. `broker`: the URL of the Redis or RabbitMQ by which workers are
     woken; a user chooses it (COMMONHOLD_BROKER), no repository does.
-    `tenants`: by the names of tenants, tables of what their sessions may use together: `max_sessions`, `memory` (such
+    `tenants`: by the names of tenants, tables of the limits of their sessions together: `max_sessions`, `memory` (such
     as "8g") and `cpus`; `*` is for all that are not named. `session_image`: the image of the containers of sessions
     with the sandbox docker (empty: an empty one, in which the programs of this machine are seen).
     """

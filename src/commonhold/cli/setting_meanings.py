@@ -53,7 +53,7 @@ MEANINGS: Final = {
     "broker": "The Redis or RabbitMQ that wakes workers when a session is started, such as `redis://HOST` or "
     "`amqp://USER:PASSWORD@HOST`; empty: they look every five seconds. A user chooses it, by `COMMONHOLD_BROKER`; no "
     "repository does.",
-    "tenants": "A table by tenant of what its running sessions may use together, on all machines that share the store, "
+    "tenants": "A table by tenant of limits of its running sessions together, on all machines that share the store, "
     'as `[tenants.acme]` with `max_sessions = 3`, `memory = "8g"`, `cpus = 4`; `[tenants."*"]` is for all tenants that '
     "are not named, and for sessions without one. With a quota of memory or processors each session must give its own "
     "`--memory` or `--cpus`.",

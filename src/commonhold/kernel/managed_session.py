@@ -220,8 +220,8 @@ class SessionMoved:
     """A managed session changed its state, by `holder`, in the attempt of that number.
 
     A CLAIM has the supervisor's lease with its fence, the `place` where it runs, and the `slot`, the number of the
-    port range that it prefers; it may have another `base` from which the attempt starts. One that is `attached` runs
-    at the terminal of the person of that name, who is its holder. An ASK has the `wish`. A
+    port range that it prefers; it may have another `base` from which the attempt starts. A person of the
+    name `attached` claims it for a terminal. An ASK has the `wish`. A
     PAUSE or LOSE may have the instant `due` from which it goes on by itself. A RETRY may have a new `task`, an
     APPROVE has the merge `commit` (empty: it was merged elsewhere). The end of a turn has its `usage`, if the agent
     has reported it.

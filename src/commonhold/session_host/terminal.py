@@ -1,7 +1,7 @@
 """A session's command on a person's terminal: it runs on a terminal of its own, which is joined to that of the person.
 
-All that it prints goes to the log first, byte for byte, and then to the person. What it does to its own terminal never
-reaches the person's: that one is set to raw bytes meanwhile, and back in the end.
+All that it prints goes to the log first, byte for byte, and then to the person. A command changes the settings of its
+own terminal only; the person's passes raw bytes on meanwhile, and gets its settings back in the end.
 """
 
 import os
@@ -108,7 +108,7 @@ class CommandTerminal:
             termios.tcsetwinsize(self._master, termios.tcgetwinsize(self._person.writing))
 
     def close(self) -> None:
-        """Print what is left, and close it. The command has ended."""
+        """Print the rest of the output, and close it. The command has ended."""
         os.close(self._slave)  # then the other end reports its end, after the last byte
         self._thread.join(DRAIN_SECONDS)
         self._is_over = True
@@ -154,7 +154,7 @@ class CommandTerminal:
 
 
 def _read(descriptor: int) -> bytes | None:
-    """Read what is there; empty at the end, and None if there is nothing now."""
+    """Read the bytes that have arrived; empty at the end, and None if there are none now."""
     try:
         return os.read(descriptor, MOST_BYTES)
     except BlockingIOError:

@@ -1,4 +1,4 @@
-"""Quotas of tenants: what their running sessions may use together, on all machines that share a store.
+"""Quotas of tenants: limits of their running sessions together, on all machines that share a store.
 
 A session that does not fit waits, and the later ones of its tenant wait behind it: else small sessions could overtake a
 large one for ever. Other tenants are not held up.
@@ -19,7 +19,7 @@ Quotas = Mapping[str, TenantQuota]
 
 @dataclass(frozen=True, slots=True)
 class _Usage:
-    """What the running sessions of a tenant may use: their number, and the sums of their limits."""
+    """The number of running sessions of a tenant, and the sums of their limits."""
 
     sessions: int = 0
     memory_bytes: int = 0
@@ -49,7 +49,7 @@ def why_never(session: ManagedSession, quotas: Quotas) -> tuple[str, str] | None
 
 
 def why_no_room(session: ManagedSession, records: Iterable[ManagedSessionRecord], quotas: Quotas) -> str:
-    """Return why a session does not fit into what its tenant has left beside its running sessions; empty if it does."""
+    """Return why a session does not fit beside the running sessions of its tenant; empty if it does."""
     if never := why_never(session, quotas):
         return never[0]
     tenant = session.tenant

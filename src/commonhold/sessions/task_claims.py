@@ -44,7 +44,7 @@ def blocked_by_tasks(records: Iterable[ManagedSessionRecord], board: Board, now:
 
 
 def claim_task(turn: TaskTurn, record: ManagedSessionRecord, lease_id: str, *, attached: str = "") -> bool:
-    """Claim the task of a session that begins a turn. Return whether it has what it needs.
+    """Claim the task of a session that begins a turn. Return whether it can begin.
 
     A turn of a person who is `attached` has no timeout.
     """
