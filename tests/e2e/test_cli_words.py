@@ -274,9 +274,9 @@ NOT_PASTED = (
     *("run --resume", "run show", "run cancel", "--editor claude"),
     *("queue run", "queue watch", "queue show", "queue remove", "feature --task"),
     *(f"session {each} s12" for each in ("review", "show", "pause", "resume", "cancel", "discard", "retry", "diff")),
-    *("session logs", "session approve", "session pull-request", "session start"),
+    *("session logs", "session approve", "session pull-request", "session start", "session attach"),
 )
-"""Examples that go on, or need a program, a host, a fence, a run, a session or a state that no preparation can know."""
+"""Examples that go on, or need a program, a terminal, a host, a fence, a run, a session or a state that is absent."""
 LEASE = "lease-b57a98944c10b25e"
 SHELL = frozenset("|<>&;$`")
 """What a shell alone understands."""
