@@ -96,7 +96,7 @@ def _why_full(session: ManagedSession, usage: _Usage, quota: TenantQuota) -> str
     if quota.memory_bytes and after.memory_bytes > quota.memory_bytes:
         parts = map(size_text, (usage.memory_bytes, quota.memory_bytes, session.memory_bytes))
         return "{} uses {} of its {} of memory, and it needs {}".format(name, *parts)
-    # Sums of binary fractions: ten times 0.1 processors are one.
+    # Sums of binary fractions: three times 0.1 is more than 0.3.
     if quota.cpus and round(after.cpus, 6) > quota.cpus:
         return f"{name} uses {usage.cpus:g} of its {quota.cpus:g} processors, and it needs {session.cpus:g}"
     return ""

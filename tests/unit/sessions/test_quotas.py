@@ -154,10 +154,10 @@ def test_a_session_that_never_fits_waits_alone() -> None:
     kind(NoSession, house.ask_claim())
 
 
-def test_ten_tenths_of_a_processor_are_one() -> None:
-    house = limited(running=20, acme=TenantQuota(cpus=1))
-    for _ in range(11):
+def test_three_tenths_of_a_processor_are_no_more_than_their_sum() -> None:
+    house = limited(running=20, acme=TenantQuota(cpus=0.3))
+    for _ in range(4):
         house.start(tenant="acme", cpus=0.1)
-    for _ in range(10):
+    for _ in range(3):
         house.take()
     kind(NoSession, house.ask_claim())
