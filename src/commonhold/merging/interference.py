@@ -17,6 +17,7 @@ from commonhold.merging.exposed_values import exposed_values, no_longer_own
 from commonhold.merging.given_names import names_given_by
 from commonhold.merging.layout import Element, Shape
 from commonhold.merging.local_variables import is_own
+from commonhold.merging.member_owners import are_of_other_classes
 from commonhold.merging.positional_arguments import reaches
 from commonhold.merging.profile import Profile
 from commonhold.merging.record import Edit, Record, Scope
@@ -183,7 +184,7 @@ def _is_same_thing(name: bytes, one: Delta, other: Delta) -> bool:
     if one.function is not None and one.function is other.function:
         return True
     if name.startswith(b"."):
-        return True
+        return not are_of_other_classes(name, one, other)
     # A name of the module is visible in functions; a name of a function stays inside, unless it is declared otherwise.
     return all(each.function is None or not is_own(name, each.function) for each in (one, other))
 
