@@ -84,6 +84,39 @@ def _destructor(node: Node) -> Iterator[Fact]:
         yield from ((name, "no longer can delete heirs through", b"") for name in of)
 
 
+def _converting(node: Node) -> Iterator[Fact]:
+    """Yield the names of C++ that take a value of a class, to which a constructor converts other values by itself."""
+    class_ = node.parent.parent if node.parent is not None and node.parent.type == "field_declaration_list" else None
+    of = class_.child_by_field_name("name") if class_ is not None else None
+    is_explicit = any(each.type.startswith("explicit") for each in node.named_children)
+    if of is None or of.text is None or is_explicit or _named(node).partition(b"(")[0] != of.text:
+        return
+    declared = node.child_by_field_name("declarator")
+    parameters = declared.child_by_field_name("parameters") if declared is not None else None
+    text = b" ".join(((parameters.text if parameters is not None else None) or b"").split())
+    if of.text in _WORD.findall(text) or text == b"()":  # a copy, or no other value to convert
+        return
+    yield from ((name, "no longer converts other values for", text) for name in {of.text, *_taking(of.text, node)})
+
+
+def _taking(type_: bytes, node: Node) -> Iterator[bytes]:
+    """Yield the functions with a parameter of a type, the functions that return it, and its variables and fields."""
+    while node.parent is not None:
+        node = node.parent
+    stack = [node]
+    while stack:
+        each = stack.pop()
+        stack += each.named_children
+        if (given := each.child_by_field_name("type")) is None or given.text != type_:
+            continue
+        if each.type in {"optional_parameter_declaration", "parameter_declaration"}:
+            function = each.parent.parent if each.parent is not None else None
+            name = function.child_by_field_name("declarator") if function is not None else None
+            yield from _WORD.findall((name.text or b"") if name is not None else b"")[-1:]
+        elif declared := _named(each):
+            yield declared
+
+
 def _called(node: Node) -> Iterator[Fact]:
     """Yield the attribute that an option of a command line in Python becomes."""
     text = node.text or b""
@@ -168,13 +201,17 @@ def _innermost(declarator: Node) -> bytes:
         declarator = inner
 
 
+def _either(*told: Callable[[Node], Iterator[Fact]]) -> Callable[[Node], Iterator[Fact]]:
+    return lambda node: (fact for each in told for fact in each(node))
+
+
 _HELD: Final[Mapping[str, Callable[[Node], Iterator[Fact]]]] = {
     "assignment_expression": _exported,
     "call": _called,
-    "declaration": _destructor,
+    "declaration": _either(_destructor, _converting),
     "delegate_declaration": _delegate,
     "enumerator": _enumerator,
-    "function_definition": _destructor,
+    "function_definition": _either(_destructor, _converting),
     "type_definition": _alias,
 }
 _NEW: Final[Mapping[str, Callable[[Node], Iterator[Fact]]]] = {

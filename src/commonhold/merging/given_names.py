@@ -16,6 +16,7 @@ from typing import Final
 from tree_sitter import Node
 
 from commonhold.merging.changed_rows import places_of
+from commonhold.merging.constants import has_escapes, same_number, same_spelling, same_truth
 from commonhold.merging.layout import FileElement
 from commonhold.merging.profile import Profile
 from commonhold.merging.prose import lines_of
@@ -134,6 +135,7 @@ _CASES: Final = {
     "case_statement": "value",
     "expression_case": "value",
     "match_arm": "pattern",
+    "match_conditional_expression": "conditional_expressions",
     "switch_case": "value",
     "switch_entry": "pattern",
     "switch_section": "pattern",
@@ -248,8 +250,8 @@ def given_twice(merged: FileElement, versions: tuple[FileElement, FileElement, F
     The constants of an enumeration's members count, too, if the merge alone has one twice.
     """
     base, *sides = (lines_of(each.source) for each in versions)
-    words = [frozenset(_WORD.findall(b"".join((Counter(side) - Counter(base)).keys()))) for side in sides]
-    both = words[0] & words[1]
+    new = [b"".join((Counter(side) - Counter(base)).keys()) for side in sides]
+    both = _words_of_both(new[0], new[1])
     if not both:
         return []
     most = _given(merged, both).most()
@@ -258,6 +260,16 @@ def given_twice(merged: FileElement, versions: tuple[FileElement, FileElement, F
         return []
     known = [_given(each, both).most() for each in versions]
     return sorted({at[1][1] for at in doubled if most[at] > max(each[at] for each in known)})
+
+
+def _words_of_both(ours: bytes, theirs: bytes) -> frozenset[bytes]:
+    """Return the words that both texts contain, in all their spellings; with escapes, any word may be spelled anew."""
+    words = [frozenset(_WORD.findall(text)) for text in (ours, theirs)]
+    if has_escapes(ours) or has_escapes(theirs):
+        return words[0] | words[1]
+    meant = [{same_truth(same_number(word)) for word in side} for side in words]
+    both = meant[0] & meant[1]
+    return frozenset(word for word in words[0] | words[1] if same_truth(same_number(word)) in both)
 
 
 def _given(element: FileElement, words: frozenset[bytes]) -> _Given:
@@ -308,7 +320,7 @@ def _given_apart(node: Node, scope: Key) -> Iterator[tuple[Key, Name]]:
         yield from ((scope, name) for name in _assigned(node))
     elif node.type in _CASES:
         value = node.child_by_field_name(_CASES[node.type]) or (node.named_children or [node])[0]
-        yield from ((scope, ("case", each.strip())) for each in (value.text or b"").split(b","))
+        yield from ((scope, ("case", same_spelling(each))) for each in (value.text or b"").split(b","))
     elif node.type == "shorthand_property_identifier":
         yield scope, ("", node.text or b"")
     elif node.type == "export_statement" and any(each.type == "default" for each in node.children):
@@ -444,7 +456,7 @@ def _plain(node: Node) -> bytes:
     text = b" ".join((node.text or b"").split())
     if node.type == "simple_symbol":  # `:name =>` of Ruby is `name:`
         return text[1:]
-    return text[1:-1] if len(text) > 1 and text[:1] == text[-1:] and text[:1] in b"\"'`" else text
+    return same_truth(same_spelling(text)) if node.type == "flow_node" else same_spelling(text)
 
 
 def _values(node: Node) -> Iterator[Name]:

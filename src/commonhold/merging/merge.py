@@ -26,12 +26,16 @@ from commonhold.merging.layout import FileElement
 from commonhold.merging.member_order import initialised_otherwise
 from commonhold.merging.moved_sections import merged_sections
 from commonhold.merging.next_numbers import took_one_number
+from commonhold.merging.numbered_tables import tables_out_of_step
+from commonhold.merging.pattern_order import overridden
 from commonhold.merging.pieces import Piece, clashes_in, exchanged, settled, uncontested
 from commonhold.merging.profile import Profile
 from commonhold.merging.profiles import profile_of
 from commonhold.merging.prose import AtOnePoint, apart, lines_of, merge_prose
+from commonhold.merging.removed_imports import needs_removed_import
 from commonhold.merging.result_checks import doubled_names, fault_in
 from commonhold.merging.sections import misplaced
+from commonhold.merging.slots import assigned_without_slot
 from commonhold.merging.spellings import spelled_otherwise
 from commonhold.merging.standing_lines import acts_on_lines_below
 from commonhold.merging.structure import Structure
@@ -166,6 +170,9 @@ class _Merge:
         doubts += directed_otherwise(language.name, base, ours, theirs)
         doubts += spelled_otherwise(language.name, base, ours, theirs)
         doubts += initialised_otherwise(base, ours, theirs)
+        doubts += needs_removed_import(language.name, base, ours, theirs)
+        doubts += assigned_without_slot(base, ours, theirs)
+        doubts += tables_out_of_step(base, ours, theirs)
         if text is None or doubts:
             return self._unproven(pieces, doubts)
         fault = self._fault(text, language, profile, elements)
@@ -199,7 +206,7 @@ class _Merge:
 
     def _fault_of_format(self, text: bytes) -> Spot | None:
         fault = acts_on_lines_below(text, self.versions, self.path) or misplaced_in(text, self.versions, self.path)
-        return fault or next(took_one_number(*self.versions), None)
+        return fault or overridden(*self.versions, self.path) or next(took_one_number(*self.versions), None)
 
     def _unproven(self, pieces: Sequence[Piece], doubts: Sequence[Spot]) -> Unproven:
         spots = [*spots_of(clashes_in(pieces), self.versions), *doubts]

@@ -1,0 +1,80 @@
+"""Tables whose rows stand in the order of constants: one side adds a constant, the other a row or another such table.
+
+In Go the constants of a block with `iota` are numbered by their places, in C the members of an enumeration. A table
+without keys that has as many rows belongs to them, as far as the text shows.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from tree_sitter import Node
+
+from commonhold.merging.changed_rows import Rows, changed_rows
+from commonhold.merging.layout import FileElement
+from commonhold.merging.verdict import Reason, Spot
+
+_BLOCKS: Final = {"const_declaration": "const_spec", "enumerator_list": "enumerator"}
+_TABLES: Final = frozenset({"initializer_list", "literal_value"})
+_KEYED: Final = frozenset({"initializer_pair", "keyed_element"})
+_MARKS: Final = (b"iota", b"enum")
+_FEW: Final = 2
+
+
+def tables_out_of_step(base: FileElement, ours: FileElement, theirs: FileElement) -> Iterator[Spot]:
+    """Yield a spot for each table that one side wrote, or extended, for constants to which the other added some."""
+    if not any(mark in base.source for mark in _MARKS):
+        return
+    numbered = [*_numbered(base.node)]
+    for at, (numbering, writing) in enumerate(((ours, theirs), (theirs, ours))):
+        changed = [each for each in numbered if _is_changed(each, [*_numbered(numbering.node)])] if numbered else []
+        known = _tables(base.node, changed_rows(base.source, writing.source)[0]) if changed else {}
+        for name, table in (
+            _tables(writing.node, changed_rows(base.source, writing.source)[1]).items() if changed else ()
+        ):
+            count = table.named_child_count
+            is_as_long = any(count - len(each) in (0, 1) for each in changed)
+            if is_as_long and not (name in known and known[name].named_child_count == count):
+                why = "one side changed constants that are numbered by place, the other wrote a table of as many rows"
+                row = table.start_point.row
+                yield Spot(Reason.ORDER_MATTERS, why, **{"ours" if at else "theirs": (row, row + 1)})
+
+
+def _numbered(root: Node) -> Iterator[tuple[bytes, ...]]:
+    """Yield the names of the constants of each block that numbers them by place."""
+    stack = [root]
+    while stack:
+        node = stack.pop()
+        stack += node.named_children
+        kind = _BLOCKS.get(node.type)
+        members = [each for each in node.named_children if each.type == kind]
+        is_by_place = b"iota" in (node.text or b"") if kind == "const_spec" else b"=" not in (node.text or b"")
+        if kind is not None and is_by_place and len(members) >= _FEW:
+            yield tuple(_text(each.child_by_field_name("name")) for each in members)
+
+
+def _is_changed(names: tuple[bytes, ...], now: Iterable[tuple[bytes, ...]]) -> bool:
+    """Return whether constants of a version are those of another, with more or fewer between them."""
+    return any(each != names and {*each} & {*names} for each in now) and names not in now
+
+
+def _tables(root: Node, rows: Rows) -> dict[bytes, Node]:
+    """Return the tables without keys on some rows, outer ones only, each with the name that it is assigned to."""
+    found: dict[bytes, Node] = {}
+    for node in rows.nodes(root):
+        around = _around(node)
+        is_plain = node.named_child_count and not any(each.type in _KEYED for each in node.named_children)
+        if node.type in _TABLES and is_plain and around is not None:
+            found[_text(around.child_by_field_name("name") or around.child_by_field_name("declarator"))] = node
+    return found
+
+
+def _around(table: Node) -> Node | None:
+    """Return the declaration that gives a table its name; None for a row of another table, and for an argument."""
+    node = table.parent
+    while node is not None and node.type in {"composite_literal", "expression_list"}:
+        node = node.parent
+    return node if node is not None and node.type in {"init_declarator", "var_spec"} else None
+
+
+def _text(node: Node | None) -> bytes:
+    return (node.text or b"") if node is not None else b""
