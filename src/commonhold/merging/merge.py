@@ -172,7 +172,7 @@ class _Merge:
         doubts += initialised_otherwise(base, ours, theirs)
         doubts += needs_removed_import(language.name, base, ours, theirs)
         doubts += assigned_without_slot(base, ours, theirs)
-        doubts += tables_out_of_step(base, ours, theirs)
+        doubts += tables_out_of_step(language.name, base, ours, theirs)
         if text is None or doubts:
             return self._unproven(pieces, doubts)
         fault = self._fault(text, language, profile, elements)

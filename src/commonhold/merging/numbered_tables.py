@@ -4,7 +4,7 @@ In Go the constants of a block with `iota` are numbered by their places, in C th
 without keys that has as many rows belongs to them, as far as the text shows.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Final
 
 from tree_sitter import Node
@@ -16,21 +16,21 @@ from commonhold.merging.verdict import Reason, Spot
 _BLOCKS: Final = {"const_declaration": "const_spec", "enumerator_list": "enumerator"}
 _TABLES: Final = frozenset({"initializer_list", "literal_value"})
 _KEYED: Final = frozenset({"initializer_pair", "keyed_element"})
-_MARKS: Final = (b"iota", b"enum")
+_LANGUAGES: Final = frozenset({"c", "cpp", "go"})
+_BODIES: Final = frozenset({"block", "compound_statement"})
 _FEW: Final = 2
 
 
-def tables_out_of_step(base: FileElement, ours: FileElement, theirs: FileElement) -> Iterator[Spot]:
+def tables_out_of_step(language: str, base: FileElement, ours: FileElement, theirs: FileElement) -> Iterator[Spot]:
     """Yield a spot for each table that one side wrote, or extended, for constants to which the other added some."""
-    if not any(mark in base.source for mark in _MARKS):
+    if language not in _LANGUAGES:
         return
-    numbered = [*_numbered(base.node)]
     for at, (numbering, writing) in enumerate(((ours, theirs), (theirs, ours))):
-        changed = [each for each in numbered if _is_changed(each, [*_numbered(numbering.node)])] if numbered else []
-        known = _tables(base.node, changed_rows(base.source, writing.source)[0]) if changed else {}
-        for name, table in (
-            _tables(writing.node, changed_rows(base.source, writing.source)[1]).items() if changed else ()
-        ):
+        gone, come = changed_rows(base.source, writing.source)
+        written = _tables(writing.node, come)
+        changed = [*_changed(base, numbering)] if written else []
+        known = _tables(base.node, gone) if changed else {}
+        for name, table in written.items():
             count = table.named_child_count
             is_as_long = any(count - len(each) in (0, 1) for each in changed)
             if is_as_long and not (name in known and known[name].named_child_count == count):
@@ -39,22 +39,28 @@ def tables_out_of_step(base: FileElement, ours: FileElement, theirs: FileElement
                 yield Spot(Reason.ORDER_MATTERS, why, **{"ours" if at else "theirs": (row, row + 1)})
 
 
+def _changed(base: FileElement, side: FileElement) -> Iterator[tuple[bytes, ...]]:
+    """Yield the constants of a file, block by block, to which a side added some, or of which it removed some."""
+    now = [*_numbered(side.node)]
+    for names in _numbered(base.node) if now else ():
+        if names not in now and any({*each} & {*names} for each in now):
+            yield names
+
+
 def _numbered(root: Node) -> Iterator[tuple[bytes, ...]]:
-    """Yield the names of the constants of each block that numbers them by place."""
+    """Yield the names of the constants of each block outside of functions that numbers them by place."""
     stack = [root]
     while stack:
         node = stack.pop()
-        stack += node.named_children
         kind = _BLOCKS.get(node.type)
+        if kind is None:
+            stack += (each for each in node.named_children if each.type not in _BODIES)
+            continue
+        text = node.text or b""
         members = [each for each in node.named_children if each.type == kind]
-        is_by_place = b"iota" in (node.text or b"") if kind == "const_spec" else b"=" not in (node.text or b"")
-        if kind is not None and is_by_place and len(members) >= _FEW:
+        is_by_place = b"iota" in text if kind == "const_spec" else b"=" not in text
+        if is_by_place and len(members) >= _FEW:
             yield tuple(_text(each.child_by_field_name("name")) for each in members)
-
-
-def _is_changed(names: tuple[bytes, ...], now: Iterable[tuple[bytes, ...]]) -> bool:
-    """Return whether constants of a version are those of another, with more or fewer between them."""
-    return any(each != names and {*each} & {*names} for each in now) and names not in now
 
 
 def _tables(root: Node, rows: Rows) -> dict[bytes, Node]:

@@ -11,6 +11,7 @@ from tree_sitter import Node
 
 from commonhold.merging.changed_rows import changed_rows
 from commonhold.merging.layout import FileElement
+from commonhold.merging.prose import lines_of
 from commonhold.merging.verdict import Reason, Spot
 
 _QUOTED: Final = re.compile(rb"[\"'](\w+)[\"']")
@@ -21,7 +22,7 @@ _MARK: Final = b"slots"
 
 def assigned_without_slot(base: FileElement, ours: FileElement, theirs: FileElement) -> Iterator[Spot]:
     """Yield a spot for each new assignment of an attribute for which a class of the other side has no slot."""
-    if not base.profile.has_indented_blocks or not any(_MARK in each.source for each in (base, ours, theirs)):
+    if not base.profile.has_indented_blocks or not any(_changes_slots(base, side) for side in (ours, theirs)):
         return
     known, *sides = (_slots(each.node) for each in (base, ours, theirs))
     for at, (closing, own, using) in enumerate(((sides[0], sides[1], theirs), (sides[1], sides[0], ours))):
@@ -40,16 +41,26 @@ def assigned_without_slot(base: FileElement, ours: FileElement, theirs: FileElem
                 break
 
 
+def _changes_slots(base: FileElement, side: FileElement) -> bool:
+    if _MARK not in base.source and _MARK not in side.source:
+        return False
+    versions = zip((base, side), changed_rows(base.source, side.source), strict=True)
+    return any(_MARK in b"".join(map(lines_of(each.source).__getitem__, rows.rows)) for each, rows in versions)
+
+
 def _slots(root: Node) -> dict[bytes, frozenset[bytes] | None]:
     """Return the classes of a file, each with the names that its objects may be given; None for any."""
     found: dict[bytes, frozenset[bytes] | None] = {}
     stack = [root]
     while stack:
         node = stack.pop()
-        stack += node.named_children
+        if node.type != "class_definition":
+            stack += (each for each in node.named_children if each.type != "function_definition")
+            continue
         name, body = node.child_by_field_name("name"), node.child_by_field_name("body")
-        if node.type == "class_definition" and name is not None and body is not None:
+        if name is not None and body is not None:
             found[name.text or b""] = _listed(node, body)
+            stack += body.named_children
     return found
 
 
