@@ -92,6 +92,10 @@ def _once(first: bytes, second: bytes) -> Iterator[tuple[bytes, str]]:
 
 
 def _woven(base: bytes, first: bytes, second: bytes) -> Iterator[tuple[bytes, str]]:
+    for before, after in ((first, second), (second, first)):
+        text = _indented_anew(*(lines_of(each) for each in (base, before, after)))
+        if text is not None:
+            yield text, "both edits, one side's under the other's indentation"
     for cut, what in ((_tokens, "token by token"), (lines_of, "line by line")):
         texts = [cut(each) for each in (base, first, second)]
         if max(map(len, texts)) > _MAX_TOKENS:
@@ -111,6 +115,43 @@ def union(base: Texts, first: Texts, second: Texts) -> bytes:
         parts += _both(*(texts[low:high] for texts, low, high in zip((base, first, second), start, end, strict=True)))
         parts += base[end[0] : end[0] + 1]
     return b"".join(parts)
+
+
+def _indented_anew(base: Texts, first: Texts, second: Texts) -> bytes | None:
+    """Return the lines of both, aligned without their indentation; None if neither side moved a block in or out."""
+    bare = [[line.lstrip() for line in each] for each in (base, first, second)]
+    parts: list[bytes] = []
+    shifts = (0, 0)
+    is_moved = False
+    for start, end in stretches(*bare):
+        old, *sides = (texts[low:high] for texts, low, high in zip((base, first, second), start, end, strict=True))
+        lines = [_shifted(side, shift) for side, shift in zip(sides, reversed(shifts), strict=True)]
+        texts = [[line.strip() for line in each] for each in (old, *lines)]
+        parts += lines[texts[1] == texts[0]] if texts[0] in texts[1:] else _both(old, *lines)
+        if end[0] == len(base):
+            break
+        indents = [_indent(each[at]) for each, at in zip((base, first, second), end, strict=True)]
+        anchor = base[end[0]]
+        if anchor.strip():
+            shifts = (indents[1] - indents[0], indents[2] - indents[0])
+            is_moved |= any(shifts)
+        parts += _shifted([anchor], sum(shifts))
+    return b"".join(parts) if is_moved else None
+
+
+def _indent(line: bytes) -> int:
+    return len(line) - len(line.lstrip(b" \t"))
+
+
+def _shifted(lines: Texts, by: int) -> list[bytes]:
+    """Return lines moved to the right, or to the left if the number is negative; blank lines stay."""
+    return [_moved(line, by) if line.strip() else line for line in lines]
+
+
+def _moved(line: bytes, by: int) -> bytes:
+    if by < 0:
+        return line[min(-by, _indent(line)) :]
+    return (b"\t" if line.startswith(b"\t") else b" ") * by + line
 
 
 def _both(base: Texts, first: Texts, second: Texts) -> list[bytes]:

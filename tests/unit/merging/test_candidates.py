@@ -130,3 +130,19 @@ def test_lines_of_which_one_side_has_all_are_tried_once() -> None:
     answer = merge(b"a\nz\n", b"a\nb\nc\nz\n", b"a\nc\nz\n", "a.txt")
     assert isinstance(answer, Unproven)
     assert next(answer.candidates()).source == b"a\nb\nc\nz\n"
+
+
+def test_edits_of_a_block_are_tried_under_the_indentation_that_the_other_side_gave_it() -> None:
+    base = "def f(x):\n    a = g(x)\n    b = h(a)\n    return b\n"
+    ours = "def f(x):\n    with lock(x):\n        a = g(x)\n        b = h(a)\n        return b\n"
+    theirs = "def f(x):\n    a = g(x)\n    if a is None:\n        return x\n    b = h(a)\n    return b\n"
+    wrapped = "def f(x):\n    with lock(x):\n        a = g(x)\n        if a is None:\n            return x\n"
+    assert f"{wrapped}        b = h(a)\n        return b\n".encode() in candidates_for(base, ours, theirs)
+    assert candidates_for(base, ours, theirs) == candidates_for(base, theirs, ours)
+
+
+def test_edits_of_a_block_are_tried_where_the_other_side_moved_it_out() -> None:
+    base = "def f(x):\n\tif x:\n\t\ta = g(x)\n\t\tb = h(a)\n"
+    ours = "def f(x):\n\ta = g(x)\n\tb = h(a)\n"
+    theirs = "def f(x):\n\tif x:\n\t\ta = g(x)\n\t\tfor c in a:\n\t\t\th(c)\n\t\tb = h(a)\n"
+    assert b"def f(x):\n\ta = g(x)\n\tfor c in a:\n\t\th(c)\n\tb = h(a)\n" in candidates_for(base, ours, theirs)
