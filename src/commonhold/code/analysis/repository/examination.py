@@ -27,6 +27,7 @@ from commonhold.code.analysis.repository.resolution import Resolver, is_place
 from commonhold.code.analysis.repository.states import States, Subject, uses_of
 from commonhold.code.analysis.repository.summary import Offer, Summary
 from commonhold.code.analysis.repository.symbols import Place
+from commonhold.code.analysis.repository.unpacked_results import misunpacked
 from commonhold.code.analysis.repository.withdrawn_names import withdrawn
 
 
@@ -65,6 +66,7 @@ def _examined(states: States, changed: Collection[str]) -> Links:
         *unsupplied(states, subjects),
         *overtaxed(states, paths),
         *misused_results(states, paths),
+        *misunpacked(states, paths),
         *misfits(states, paths),
         *constructed(states, paths),
         *withdrawn(states, paths),

@@ -12,7 +12,7 @@ from commonhold.code.analysis.chains import UNKNOWN, Chain
 from commonhold.code.analysis.interface import CallableInterface, last_name, qualified
 from commonhold.code.analysis.module_definitions import OPEN, Sort
 from commonhold.code.analysis.references import Marker, Reference
-from commonhold.code.analysis.repository.summary import HANDS_ON, READ_ONLY, ClassShape, Import, Offer, Summary, by_name
+from commonhold.code.analysis.repository.summary import READ_ONLY, ClassShape, Import, Offer, Summary, by_name
 
 Fact = tuple[bool, str | None, str | None]
 """The facts about a binding that other statements may see: whether it is an import, its value, its annotation.
@@ -31,8 +31,8 @@ Place = tuple[str, str]
 class FunctionPart:
     """One `def`. `gives` and `forwards` are all the chains that were found, in no particular order.
 
-    `is_partial`: it stands in a branch, and the name may be unbound if another branch is taken. `hands_on`: as a
-    decorator it returns a function that passes all arguments on and returns the result unchanged.
+    `is_partial`: it stands in a branch, and the name may be unbound if another branch is taken. `modifiers` say what
+    its body shows: that it hands on, as a decorator, or how many items it returns.
     """
 
     line: int
@@ -44,7 +44,7 @@ class FunctionPart:
     gives: tuple[Chain, ...]
     forwards: tuple[Chain, ...]
     is_partial: bool = False
-    hands_on: bool = False
+    modifiers: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +115,7 @@ class Part:
 
 
 def _timeless(node: FunctionPart) -> tuple[object, ...]:
-    return node.interface, node.extends, node.is_accessory, node.is_partial, node.gives, node.hands_on
+    return node.interface, node.extends, node.is_accessory, node.is_partial, node.gives, node.modifiers
 
 
 @dataclass(frozen=True, slots=True)
@@ -324,7 +324,7 @@ class _Offering:
             is_sole=is_sole,
             is_left_open=bool(owner) and last.is_left_open,
             is_partial=all(node.is_partial for node, _ in nodes),
-            modifiers=_modifiers(node.interface for node, _ in nodes) | ({HANDS_ON} if last.hands_on else set()),
+            modifiers=_modifiers(node.interface for node, _ in nodes) | last.modifiers,
         )
 
     def _class(self, qualname: str, nodes: list[tuple[ClassPart, int]]) -> Offer:

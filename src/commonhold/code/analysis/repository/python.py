@@ -27,7 +27,8 @@ from commonhold.code.analysis.repository.facts import Watched
 from commonhold.code.analysis.repository.parts import Binding, ClassPart, Facts, FunctionPart, Part, Place
 from commonhold.code.analysis.repository.python_branches import surely_bound
 from commonhold.code.analysis.repository.python_wrappers import hands_on
-from commonhold.code.analysis.repository.summary import STAR, ClassShape, Import
+from commonhold.code.analysis.repository.summary import HANDS_ON, STAR, ClassShape, Import
+from commonhold.code.analysis.repository.tuple_sizes import items_given, with_unpacking
 from commonhold.code.analysis.scopes import (
     AUGMENTED,
     DELETED,
@@ -102,9 +103,10 @@ class _Reader(Collector):
             else:
                 self.run([statement])
         module = self._module
+        expected = expecting(self.references, self._tree, self._source, first)
         return Part(
             first,
-            tuple(expecting(self.references, self._tree, self._source, first)),
+            tuple(with_unpacking(expected, self._tree, self._source)),
             tuple(self.markers),
             tuple(_imports(self._tree, self._guarded)),
             {
@@ -159,7 +161,7 @@ class _Reader(Collector):
             tuple(self._gives.get(id(node), ())),
             tuple(self._forwards.get(id(node), ())),
             self._is_partial(place),
-            hands_on(node),
+            items_given(node) | ({HANDS_ON} if hands_on(node) else frozenset()),
         )
 
     def _class_part(self, node: ast.ClassDef) -> ClassPart:

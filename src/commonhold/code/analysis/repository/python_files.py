@@ -10,13 +10,14 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
+from commonhold.code.analysis.functional_classes import parse_definitions
 from commonhold.code.analysis.repository.facts import facts_of, facts_of_members
 from commonhold.code.analysis.repository.parts import Chunk, Fact, Facts, PartedSummary
 from commonhold.code.analysis.repository.python import read_class, read_members, read_part
 from commonhold.code.analysis.repository.python_pieces import Alone, Piece, are_joined, parsed, parsed_again, pieces_of
 from commonhold.code.analysis.repository.summary import Summary
 from commonhold.code.analysis.scopes import binds_of
-from commonhold.code.regions.python_ast import UNREADABLE, parse_module
+from commonhold.code.regions.python_ast import UNREADABLE
 
 _LANGUAGE: Final = "python"
 # A byte order mark, or a comment in the first two lines that may declare another encoding than UTF-8.
@@ -33,7 +34,7 @@ _MOST_LOST: Final = 16
 def summarise_python(source: bytes) -> Summary:
     """Return the summary of a Python file. Never raises: a file that does not parse offers nothing, with the reason."""
     try:
-        tree = parse_module(source)
+        tree = parse_definitions(source)
         # In other encodings, lines of the text differ from lines of the bytes.
         is_plain = not _ENCODED.match(source)
         pieces = _pieces_of(tree, source) if is_plain else [Piece(source, 0, 1, tree.body)]

@@ -17,9 +17,9 @@ from typing import Final
 
 from commonhold.code.analysis import fields
 from commonhold.code.analysis.expressions import dotted
+from commonhold.code.analysis.functional_classes import parse_definitions
 from commonhold.code.analysis.repository.parts import Chunk, Opening
 from commonhold.code.analysis.scopes import declared
-from commonhold.code.regions.python_ast import parse_module
 
 # If a text ends with one of these, its last line may continue.
 _JOINED: Final = (b"\\\n", b"\\\r\n", b"\\\r")
@@ -76,7 +76,7 @@ def parsed(text: bytes, inside: Opening | None, alone: Alone) -> list[Piece]:
     if not text:
         return []
     above = inside.text if inside else b""
-    body = parse_module((above + text).decode()).body
+    body = parse_definitions((above + text).decode()).body
     lines = (above + text).splitlines(keepends=True)
     pieces = list(_pieces_below(body, lines, inside, alone) if inside else _pieces(body, lines, 1, alone))
     if are_joined(pieces):
@@ -87,7 +87,7 @@ def parsed(text: bytes, inside: Opening | None, alone: Alone) -> list[Piece]:
 def parsed_again(chunk: Chunk) -> Piece:
     """Return the piece from which a chunk was read. Raises the errors of `ast.parse`."""
     above = chunk.inside.text if chunk.inside else b""
-    body = parse_module((above + chunk.text).decode()).body
+    body = parse_definitions((above + chunk.text).decode()).body
     if isinstance(body[0], ast.ClassDef) and chunk.inside:
         body = [_with_body(body[0], body[0].body[1:])]
     return Piece(chunk.text, chunk.lines, 1 + _lines_in(above), body, chunk.inside, chunk.opens)
