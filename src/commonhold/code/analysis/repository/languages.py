@@ -10,6 +10,7 @@ from commonhold.code.analysis.repository.ecmascript.summarising import (
     summarise_tsx,
     summarise_typescript,
 )
+from commonhold.code.analysis.repository.entry_points import summarise_entry_points
 from commonhold.code.analysis.repository.golang.finding import LINKAGE as GO
 from commonhold.code.analysis.repository.golang.summarising import summarise as summarise_go
 from commonhold.code.analysis.repository.java.finding import LINKAGE as JAVA
@@ -43,6 +44,7 @@ LINKED: Final[Mapping[str, Linked]] = {
     "go": Linked(summarise_go, GO),
     "rust": Linked(summarise_rust, RUST),
     "java": Linked(summarise_java, JAVA),
+    "toml": Linked(summarise_entry_points, _PYTHON),
 }
 
 
