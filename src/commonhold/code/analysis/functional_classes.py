@@ -4,7 +4,8 @@ They are read as the class statements that would make the same class, with all n
 """
 
 import ast
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
+from keyword import iskeyword
 from typing import Final
 
 from commonhold.code.analysis.expressions import dotted
@@ -13,6 +14,11 @@ from commonhold.code.regions.python_ast import parse_module
 
 _FEW: Final = 2  # a name and the members
 _OPTIONS: Final = frozenset({"module", "qualname", "start", "type"})
+_FIELD, _MEMBER = "{}: object", "{} = 1"
+_FORMS: Final = {
+    **dict.fromkeys(("NamedTuple", "namedtuple"), _FIELD),
+    **dict.fromkeys(("Enum", "Flag", "IntEnum", "IntFlag", "StrEnum"), _MEMBER),
+}
 _MAKERS: Final = (b"namedtuple", b"NamedTuple", b"Enum", b"Flag")
 
 
@@ -31,33 +37,19 @@ def parse_definitions(source: bytes | str) -> ast.Module:
 def _as_class(statement: ast.stmt) -> ast.stmt | None:
     if not isinstance(statement, ast.Assign) or not isinstance(statement.value, ast.Call):
         return None
-    call, name = statement.value, dotted(statement.targets[0])
-    maker = _BY_NAME.get(last_name(dotted(call.func)))
-    is_plain = len(statement.targets) == 1 and len(call.args) == _FEW and _text(call.args[0]) == name
-    if maker is None or not is_plain or any(each.arg not in _OPTIONS for each in call.keywords):
+    call, name, maker = statement.value, dotted(statement.targets[0]), dotted(statement.value.func)
+    form = _FORMS.get(last_name(maker))
+    is_plain = _is_name(name) and len(statement.targets) == 1 and len(call.args) == _FEW and _text(call.args[0]) == name
+    if form is None or not is_plain or any(each.arg not in _OPTIONS for each in call.keywords):
         return None
-    make, base = maker
     names = _names(call.args[1])
     if not names:
         return None
-    bases: list[ast.expr] = [call.func if base is None else ast.Name(base, ast.Load())]
-    body = [make(each) for each in names]
-    made = ast.ClassDef(name, bases, [], body, [])
-    if "type_params" in ast.ClassDef._fields:
-        setattr(made, "type_params", [])  # noqa: B010 - the attribute is unknown to the types of older versions
+    base = "NamedTuple" if last_name(maker) == "namedtuple" else maker
+    (made,) = parse_module(f"class {name}({base}):\n" + "".join(f" {form.format(each)}\n" for each in names)).body
     for node in ast.walk(made):
-        if node not in bases:
-            ast.copy_location(node, statement)
-    ast.copy_location(bases[0], statement)
+        ast.copy_location(node, statement)
     return made
-
-
-def _field(name: str) -> ast.stmt:
-    return ast.AnnAssign(ast.Name(name, ast.Store()), ast.Name("object", ast.Load()), None, 1)
-
-
-def _member(name: str) -> ast.stmt:
-    return ast.Assign([ast.Name(name, ast.Store())], ast.Constant(1))
 
 
 def _names(members: ast.expr) -> Sequence[str]:
@@ -72,18 +64,13 @@ def _names(members: ast.expr) -> Sequence[str]:
         names = [_text(each) for each in pairs]
     else:
         return ()
-    found = [each for each in names if each is not None and each.isidentifier()]
+    found = [each for each in names if each is not None and _is_name(each)]
     return found if len(found) == len(names) else ()
+
+
+def _is_name(text: str) -> bool:
+    return text.isidentifier() and not iskeyword(text)
 
 
 def _text(node: ast.expr | None) -> str | None:
     return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else None
-
-
-_Maker = tuple[Callable[[str], ast.stmt], str | None]
-# The base of a class that `namedtuple` makes is not written.
-_BY_NAME: Final[Mapping[str, _Maker]] = {
-    "namedtuple": (_field, "NamedTuple"),
-    "NamedTuple": (_field, None),
-    **dict.fromkeys(("Enum", "Flag", "IntEnum", "IntFlag", "StrEnum"), (_member, None)),
-}
