@@ -230,7 +230,7 @@ def _entered(event: EntryAdded, _: Ledger) -> str:
 
 def _session_moved(event: SessionMoved, _: Ledger) -> str:
     wish = event.wish.value if event.wish else "end"
-    words = _ATTACHED if event.attached else _SESSION_MOVED[event.move]
+    words = _ATTACHED if event.attached and event.move is SessionMove.CLAIM else _SESSION_MOVED[event.move]
     return f"{words.format(session=event.session_id, wish=wish)} (attempt {event.attempt})"
 
 
