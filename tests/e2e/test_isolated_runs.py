@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from tests.e2e.daemon_process import place, serving
 from tests.patience import until
 
 import commonhold
-from commonhold import Code, InputError, SessionState
+from commonhold import Code, InputError, SessionState, Task
 from commonhold.workspace.git.process import Git
 
 pytestmark = [
@@ -78,6 +79,9 @@ class Site:
 
     def until_all(self, state: SessionState, number: int) -> None:
         until(lambda: [*self.states().values()].count(state) == number, what=f"{number} sessions are {state}")
+
+    def is_over(self, session: str) -> bool:
+        return self.hold.managed_sessions(session).sessions[0].record.is_final
 
     def tree(self) -> set[str]:
         return set(Git(str(self.root)).ask("ls-tree", "--name-only", "HEAD").decode().split())
@@ -151,7 +155,7 @@ def test_the_sessions_of_a_killed_run_go_on_and_land_with_the_next(site: Site) -
     assert site.tree() >= {"sum.py", "use.py"}
 
 
-def test_a_run_whose_session_a_person_cancels_ends_with_the_reason_and_tries_it_again(site: Site) -> None:
+def test_a_run_whose_session_a_person_cancels_ends_with_the_reason_until_that_is_retried(site: Site) -> None:
     (site.root.parent / "plan.yaml").write_text(
         'tasks: [{id: sum, title: "sum"}, {id: use, title: "use", needs: [sum]}]'
     )
@@ -164,6 +168,9 @@ def test_a_run_whose_session_a_person_cancels_ends_with_the_reason_and_tries_it_
     assert (status, run["state"]) == (1, "failed")
     assert f"sum: its session {view.record.id} was cancelled" in run["note"]
     site.gate.unlink()
+    status, run = site.ended(site.begin("--resume", run["id"]))
+    assert (status, run["state"]) == (1, "failed"), "a session that a person has cancelled was begun again"
+    assert site.call("session", "retry", view.record.id).status == 0
     status, run = site.ended(site.begin("--resume", run["id"]))
     assert (status, run["state"]) == (0, "completed")
 
@@ -200,3 +207,68 @@ def test_options_that_do_not_fit_are_refused(site: Site, words: tuple[str, ...],
     refused = site.call("run", "start", "../plan.yaml", *words)
     assert (refused.status, said in refused.err) == (2, True), refused
     assert not site.hold.tasks().tasks
+
+
+@pytest.mark.parametrize(
+    "line", ["git switch -qc elsewhere; echo x > b.py; git add b.py; git commit -qm b", "echo x > b.py"]
+)
+def test_work_lands_from_whatever_branch_the_agent_leaves_and_onto_the_target_of_its_task(
+    site: Site, line: str
+) -> None:
+    git(site.root, "branch", "release")
+    site.hold.add_tasks(Task("price", "prices", target="release"))
+    agent = f"{line}; : {{prompt_file}}"
+    (view,) = site.hold.start_managed_session("", agent=agent, task_id="price", lands=True).sessions
+    until(lambda: site.hold.entries().entries, what="its work is in the queue")
+    (entry,) = site.hold.entries().entries
+    record = site.hold.managed_sessions(view.record.id).sessions[0].record
+    assert record.result is not None
+    assert (entry.record.entry.onto, entry.record.entry.commit) == ("refs/heads/release", record.result.tip)
+    assert process("queue", "run", "--onto", "release", "--until-empty", cwd=site.root).returncode == 0
+    site.until_all(SessionState.COMPLETED, 1)
+    assert Git(str(site.root)).ask("show", "release:b.py") == b"x\n"
+
+
+def test_work_that_the_queue_does_not_take_is_kept_and_holds_up_no_other_session(site: Site) -> None:
+    site.gate.touch()
+    waits = f"echo x > b.py; while [ -e {site.gate} ]; do sleep 0.05; done; : {{prompt_file}}"
+    site.hold.add_tasks(Task("price", "prices", target="main"))
+    (view,) = site.hold.start_managed_session("", agent=waits, task_id="price", lands=True).sessions
+    site.until_all(SessionState.RUNNING, 1)
+    git(site.root, "checkout", "--quiet", "--detach")
+    git(site.root, "branch", "--delete", "--force", "main")
+    site.gate.unlink()
+    site.until_all(SessionState.CANCELLED, 1)
+    record = site.hold.managed_sessions(view.record.id).sessions[0].record
+    assert record.note.startswith("its work cannot land: ")
+    assert record.result is not None
+    assert Git(str(site.root)).ask("show", f"{record.result.tip}:b.py") == b"x\n"
+    (other,) = site.hold.start_managed_session("again", agent="true; : {prompt_file}", base="HEAD").sessions
+    until(lambda: site.hold.managed_sessions(other.record.id).sessions[0].record.state is SessionState.AWAITING_REVIEW)
+
+
+def test_an_agent_that_changes_nothing_has_failed_unless_a_check_says_otherwise(site: Site) -> None:
+    for checks, state in (((), SessionState.FAILED), (("true",), SessionState.COMPLETED)):
+        (view,) = site.hold.start_managed_session(
+            "x", agent="true; : {prompt_file}", lands=True, checks=checks
+        ).sessions
+        name = view.record.id
+        until(partial(site.is_over, name), what="it ends")
+        assert site.hold.managed_sessions(name).sessions[0].record.state is state
+
+
+def test_a_resumed_run_keeps_the_set_up_and_the_limits_of_its_sessions(site: Site) -> None:
+    (site.root.parent / "plan.yaml").write_text(
+        'tasks: [{id: sum, title: "sum"}, {id: use, title: "use", needs: [sum]}]'
+    )
+    site.gate.touch()
+    running = site.begin("../plan.yaml", "--isolated", "--setup", "echo prepared")
+    site.until_all(SessionState.RUNNING, 1)
+    running.send_signal(signal.SIGINT)
+    _, run = site.ended(running)
+    site.until_all(SessionState.PAUSED, 1)
+    site.gate.unlink()
+    status, _ = site.ended(site.begin("--resume", run["id"]))
+    assert status == 0
+    views = site.hold.managed_sessions(all_states=True).sessions
+    assert [each.record.session.setup for each in views] == ["echo prepared"] * 2

@@ -97,7 +97,7 @@ class EventParser:
         self._at, self._length = at + length, 0
         self._held.clear()
         found = self._read(line) if length <= MOST_LINE_BYTES + 1 else [_printed(f"(a line of {length:,} bytes)")]
-        return [replace(each, text=_clean(each.text), at=at, next_at=self._at) for each in found]
+        return [_cleaned(each, at, self._at) for each in found]
 
     def _read(self, line: bytes) -> list[AgentEvent]:
         if self._reader is not None:
@@ -115,6 +115,12 @@ class EventParser:
 def _clean(words: str) -> str:
     """Return a text that can be encoded: JSON may have halves of characters."""
     return words if words.isascii() else words.encode("utf-8", "backslashreplace").decode()
+
+
+def _cleaned(event: AgentEvent, at: int, next_at: int) -> AgentEvent:
+    """Return an event with its place, and with texts that can be encoded."""
+    text, tool, path, session = map(_clean, (event.text, event.tool, event.path, event.session))
+    return replace(event, text=text, tool=tool, path=path, session=session, at=at, next_at=next_at)
 
 
 def _said(words: str) -> AgentEvent:
@@ -335,8 +341,8 @@ class _Opencode(_Reader):
                 tokens_in = _count(tokens, "input") + _count(cache, "read", "write")
                 tokens_out, cached = _count(tokens, "output", "reasoning"), _count(cache, "read")
                 yield from _used(TokenUsage(tokens_in, tokens_out, _amount(part, "cost"), cached))
-                if text(part, "reason") != "tool-calls":
-                    yield AgentEvent(EventKind.END)
+                if (reason := text(part, "reason")) != "tool-calls":
+                    yield AgentEvent(EventKind.END, is_success=reason == "stop")
             case "error":
                 yield self._failure(payload)
                 yield AgentEvent(EventKind.END)

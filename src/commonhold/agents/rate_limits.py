@@ -12,7 +12,7 @@ LONGEST_WAIT_SECONDS: Final = 8 * 86_400.0
 """No provider has a limit that lasts longer than a week; an instant beyond that is no end of one."""
 _LIMIT: Final = re.compile(
     r"too many requests|rate.?limit|\b(?:usage|session|hour|hourly|daily|weekly|monthly|opus|sonnet) limit"
-    r"|hit your (?:\w+ ){0,3}limit|limit reached\b.*\bresets?\b|quota|resource.?(?:has been )?exhausted"
+    r"|hit your (?:\w+ ){0,3}limit|limit reached\b.*\bresets?\b|(?<!disk )quota|resource.?(?:has been )?exhausted"
     r"|exhausted your (?:\w+ ){0,2}capacity|\b(?:status|code|error|http|failed)\W{0,8}429\b",
     re.IGNORECASE | re.DOTALL,
 )

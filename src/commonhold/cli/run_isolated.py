@@ -14,12 +14,13 @@ from commonhold.cli.queue_running import merge_queue
 from commonhold.cli.run_options import RunOptions
 from commonhold.cli.run_roles import Notes
 from commonhold.cli.session_starting import see_to_daemon
-from commonhold.cli.workspace_options import workspace_of
+from commonhold.cli.workspace_options import UNUSED_WORKSPACE, workspace_of
 from commonhold.client.opening import open_session
 from commonhold.coordinator.command_roles import CommandRole
-from commonhold.coordinator.isolated_run import Isolated, IsolatedCoordinator
+from commonhold.coordinator.isolated_run import Isolated, IsolatedCoordinator, sessions_of
 from commonhold.kernel.errors import Code, UsageError
 from commonhold.machine.system import RandomIds
+from commonhold.sessions.options import SessionOptions
 from commonhold.workspace.git.process import Git
 from commonhold.workspace.git.reachability import GitRevisions
 
@@ -44,11 +45,11 @@ def isolated_coordinator(
     isolated = Isolated(
         agent,
         options["editors"],
-        {**workspace_of(options), "timeout_seconds": seconds},
+        _session_options(place, options, seconds),
         partial(session_prompt, find=Notes(place.hold)),
     )
     planner = CommandRole(options["planner"], seconds) if options["planner"] else None
-    branch = GitRevisions(Git(place.hold.root)).branch()
+    branch = _branch(place, options)
     # A name of its own: leases of one session do not exclude each other.
     with open_session(start_of(given), agent=RandomIds().new("queue"), store=given.store) as hold:
         queue = merge_queue(
@@ -67,3 +68,30 @@ def isolated_coordinator(
             is_quiet=True,
         )
         yield IsolatedCoordinator(place.hold, queue, isolated, planner, options["ttl_seconds"])
+
+
+def _branch(place: Place, options: RunOptions) -> str:
+    """Return the branch that the work lands on: of a run that is resumed that of its tasks, else the present one."""
+    items = place.hold.runs(options["resume"]).runs[0].items if options["resume"] else ()
+    return items[0].task.task.target if items else GitRevisions(Git(place.hold.root)).branch()
+
+
+def _session_options(place: Place, options: RunOptions, seconds: float) -> SessionOptions:
+    """Return the options of the sessions: of a run that is resumed, without any given anew, those that it had."""
+    given = dict(options)
+    if options["resume"] and all(given[name] == usual for name, usual in UNUSED_WORKSPACE.items()):
+        view = place.hold.runs(options["resume"]).runs[0]
+        known = [*sessions_of(place.hold, view.run, view.items).values()]
+        if known:
+            before = max((each.record for each in known), key=lambda each: each.number).session
+            return {
+                "setup": before.setup,
+                "teardown": before.teardown,
+                "sandbox": before.sandbox,
+                "network": before.network,
+                "exposed": before.exposed,
+                "memory_bytes": before.memory_bytes,
+                "cpus": before.cpus,
+                "timeout_seconds": seconds,
+            }
+    return {**workspace_of(options), "timeout_seconds": seconds}

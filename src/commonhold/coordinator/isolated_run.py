@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Final
 
 from commonhold.coordinator.carrying import Carrying, carried_out
 from commonhold.coordinator.driver import CLAIM_TTL_SECONDS, MOST_FAULTS
-from commonhold.coordinator.isolation import Isolation, Start, open_items
-from commonhold.kernel.errors import StoreError
+from commonhold.coordinator.isolation import Isolation, Start, in_states
+from commonhold.kernel.errors import CommonholdError, StoreError
 from commonhold.kernel.managed_session import MOST_LISTED_SESSIONS, SessionState
-from commonhold.kernel.run import RunState
+from commonhold.kernel.run import ENDED, ItemState, RunState
+from commonhold.kernel.task import TaskState
 from commonhold.machine.logs import Log
 from commonhold.sessions.commands import SessionAction
 from commonhold.sessions.service import MOST_PRIORITY
@@ -28,7 +29,12 @@ if TYPE_CHECKING:
     from commonhold.sessions.options import SessionOptions
 
 _LOOK_SECONDS: Final = 0.5
-_AT_STOP: Final = {SessionState.RUNNING: SessionAction.PAUSE, SessionState.QUEUED: SessionAction.CANCEL}
+_MOST_LOOKS: Final = 10
+_AT_STOP: Final = {
+    SessionState.RUNNING: SessionAction.PAUSE,
+    SessionState.PAUSED: SessionAction.PAUSE,
+    SessionState.QUEUED: SessionAction.CANCEL,
+}
 _OPEN: Final = (SessionState.RUNNING, SessionState.QUEUED, SessionState.PAUSED)
 _AT_CANCEL: Final = dict.fromkeys(_OPEN, SessionAction.CANCEL)
 _log: Final = Log(__name__)
@@ -79,6 +85,8 @@ class _InSessions(Carrying):
             while not (self._ending.is_set() or self._asked_to_stop.is_set()):
                 self._step()
                 self._ending.wait(_LOOK_SECONDS)
+        except CommonholdError as fault:
+            self._fail(fault)
         finally:
             self._queue.stop.set()
             landing.join()
@@ -113,8 +121,12 @@ class _InSessions(Carrying):
                 self._fail(fault)
 
     def _look(self, ready: tuple[str, ...] = ()) -> Isolation:
-        items = open_items(self._hold.runs(self._run.id).runs[0].items)
-        return Isolation(items, sessions_of(self._hold, self._run, items), ready)
+        items = self._hold.runs(self._run.id).runs[0].items
+        left, ended = in_states(items, ItemState.OPEN), in_states(items, *ENDED)
+        sessions = sessions_of(self._hold, self._run, left)
+        if done := [each.item.task_id for each in left if each.task.state is TaskState.DONE]:
+            self._hold.tasks(*done)  # it looks whether their commits are part of the branch
+        return Isolation(left, sessions, ready, [each.item.task_id for each in ended])
 
     def _begin(self, start: Start) -> None:
         task = start.item.task.task
@@ -131,13 +143,20 @@ class _InSessions(Carrying):
         self._hold.start_managed_session(text, agent=self._isolated.agent, **options)
 
     def _go_on(self) -> None:
-        """Go on with the sessions that a stop has paused, or kept from beginning."""
+        """Go on with the sessions that a stop of this run has paused, or kept from beginning; with no others."""
         for view in self._look().sessions.values():
             record = view.record
+            if record.note != self._stopped:
+                continue
             if record.state is SessionState.PAUSED and not record.is_due:
-                self._hold.change_managed_session(record.id, SessionAction.RESUME)
+                self._hold.change_managed_session(record.id, SessionAction.RESUME, attempt=record.attempt)
             elif record.state is SessionState.CANCELLED:
-                self._hold.change_managed_session(record.id, SessionAction.RETRY, note=f"by {self._run.id}")
+                note = f"by {self._run.id}"
+                self._hold.change_managed_session(record.id, SessionAction.RETRY, note=note, attempt=record.attempt)
+
+    @property
+    def _stopped(self) -> str:
+        return f"{self._run.id} was stopped"
 
     def _halt(self) -> None:
         """Pause the sessions that run, and cancel those that wait; of a cancelled run all end, of a lost one none."""
@@ -145,11 +164,16 @@ class _InSessions(Carrying):
         if self._is_lost and not is_cancelled:
             return
         actions = _AT_CANCEL if is_cancelled else _AT_STOP
-        note = f"{self._run.id} was {'cancelled' if is_cancelled else 'stopped'}"
-        for view in self._look().sessions.values():
-            record = view.record
-            if action := actions.get(record.state):
-                self._hold.change_managed_session(record.id, action, note=note, attempt=record.attempt)
+        note = f"{self._run.id} was cancelled" if is_cancelled else self._stopped
+        for _ in range(_MOST_LOOKS):
+            records = [each.record for each in self._look().sessions.values()]
+            moving = [each for each in records if each.state in actions and each.wish is None]
+            if not is_cancelled:  # one that waits until a person resumes it stays so
+                moving = [each for each in moving if each.state is not SessionState.PAUSED or each.is_due]
+            if not moving:
+                return
+            for record in moving:  # one that has just begun to run is refused, and looked at again
+                self._hold.change_managed_session(record.id, actions[record.state], note=note, attempt=record.attempt)
 
 
 def sessions_of(hold: Commonhold, run: RunRecord, items: Sequence[ItemView]) -> dict[str, ManagedSessionView]:

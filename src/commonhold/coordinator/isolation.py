@@ -46,12 +46,14 @@ class Start:
 class Isolation:
     """The open items of a run, with the newest session of each task that has one, by task.
 
-    `ready` are the tasks that could be claimed now, the best first.
+    `ready` are the tasks that could be claimed now, the best first; `ended` are those of the run that have failed or
+    were cancelled.
     """
 
     items: Sequence[ItemView]
     sessions: Mapping[str, ManagedSessionView]
     ready: Sequence[str]
+    ended: Collection[str] = ()
 
     def standing(self, item: ItemView) -> Standing:
         """Return how far an item is."""
@@ -94,16 +96,19 @@ class Isolation:
             if self.standing(each) is Standing.STUCK
         }
         left = [each for each in self.items if each.item.task_id not in found]
-        while behind := [each for each in left if found.keys() & set(each.task.task.needs)]:
-            found |= {each.item.task_id: "it needs one of them" for each in behind}
-            left = [each for each in left if each not in behind]
+        while behind := {each.item.task_id: need for each in left if (need := self._dead_need(each, found))}:
+            found |= {task: f"it needs {need}" for task, need in behind.items()}
+            left = [each for each in left if each.item.task_id not in behind]
         return found
+
+    def _dead_need(self, item: ItemView, stuck: Collection[str]) -> str:
+        return next((each for each in item.task.task.needs if each in stuck or each in self.ended), "")
 
 
 def _why_stuck(view: ManagedSessionView) -> str:
     record = view.record
     if record.state is SessionState.CANCELLED:
-        return f"its session {record.id} was cancelled"
+        return f"its session {record.id} was cancelled ({record.note})"
     return f"its session {record.id} awaits review: {view.why}"
 
 
@@ -112,6 +117,6 @@ def _collides(task: Task, others: Collection[Task]) -> bool:
     return any(overlaps(key, canonical(other)) for each in others for other in each.expected_keys for key in keys)
 
 
-def open_items(items: Sequence[ItemView]) -> list[ItemView]:
-    """Return the items that are not accepted, and have not ended."""
-    return [each for each in items if each.item.state is ItemState.OPEN]
+def in_states(items: Sequence[ItemView], *states: ItemState) -> list[ItemView]:
+    """Return the items in one of these states."""
+    return [each for each in items if each.item.state in states]

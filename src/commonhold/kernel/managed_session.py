@@ -62,6 +62,7 @@ SESSION_TRANSITIONS: Final[Mapping[tuple[SessionState, SessionMove], SessionStat
     (_R, SessionMove.ASK): _R,
     (_R, SessionMove.PAUSE): _P,
     (_P, SessionMove.RESUME): _P,
+    (_P, SessionMove.PAUSE): _P,
     (_P, SessionMove.CLAIM): _R,
     (_R, SessionMove.FINISH): _A,
     (_R, SessionMove.LOSE): _Q,

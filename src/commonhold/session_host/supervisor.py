@@ -246,10 +246,11 @@ class Supervisor:
         """Return the report with the work of the turn; if that lands, changes that were left are committed first."""
         try:
             result, is_complete = self.worktrees.harvest(note)
-            if session.lands and report.move is SessionMove.FINISH and result.has_uncommitted:
-                tip = committed(self.git, session.id, result, session.title[:TITLE_LENGTH])
-                branch_ending_with(self.git, session.id, tip)
-                result = SessionResult(tip, tip)
+            if session.lands and report.move is SessionMove.FINISH:
+                result = self._ready_to_land(session, result)
+                if result.tip == session.base and not session.checks:
+                    why = "the agent changed nothing, and no check shows why"
+                    report = replace(report, move=SessionMove.FAIL, note=why)
         except (CommonholdError, OSError) as fault:
             return replace(
                 report,
@@ -258,6 +259,14 @@ class Supervisor:
             )
         kept = "" if is_complete else f"; some of its files could not be harvested, and stay in {note.path}"
         return replace(report, result=result, note=f"{report.note}{kept}")
+
+    def _ready_to_land(self, session: ManagedSession, result: SessionResult) -> SessionResult:
+        """Commit the changes that the agent left, and let its branch end with its work, wherever it has committed."""
+        tip = result.tip
+        if result.has_uncommitted:
+            tip = committed(self.git, session.id, result, session.title[:TITLE_LENGTH])
+        branch_ending_with(self.git, session.id, tip)
+        return SessionResult(tip, tip)
 
     def _offered(self, record: ManagedSessionRecord, report: SessionReport, wishes: Wishes) -> SessionReport:
         """Push the work of a session that began on another machine; the report says so if that fails."""

@@ -20,9 +20,10 @@ class SessionOptions(TypedDict, total=False):
     All its processes together use at most `memory_bytes` and `cpus` processors, on Linux (0: no limit).
     With the name of a git `remote`, any worker may run it: each has a clone with a remote of that name. The base must
     be there, under `refs/commonhold/commits/HASH`, which `commonhold session start --remote` sees to.
-    One that `lands` needs no review, and no `remote`: once its checks have passed, changes that it left are committed
-    under the first line of its task, and its branch enters the merge queue. If the queue returns it, it begins again
-    with the repair packet, where its branch ends by then, until it has been returned `most_attempts` times.
+    One that `lands` needs no review, and no `remote`, and starts on the target of its task: once its checks have
+    passed, changes that it left are committed under the first line of its task, and its branch enters the merge queue.
+    If the queue returns it, it begins again with the repair packet, where its branch ends by then, until it has been
+    returned `most_attempts` times.
     """
 
     base: str

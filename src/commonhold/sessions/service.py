@@ -119,14 +119,16 @@ class ManagedSessions:
             )
         rest: dict[str, Any] = {**options, "checks": tuple(options.get("checks", ()))}
         rest |= {"sandbox": Sandbox(rest.get("sandbox", "none")), "exposed": tuple(rest.get("exposed", ()))}
+        onto = ""
         if task_id := options.get("task_id", ""):
             known = self._task(task_id)
+            onto = known.target if options.get("lands") else ""
             task = task or "\n\n".join(filter(None, (known.title, known.intent)))
             rest["checks"] = tuple(dict.fromkeys((*rest["checks"], *known.checks)))
-        base = rest.pop("base", "") or "HEAD"
+        base = rest.pop("base", "") or onto or "HEAD"
         where = "" if options.get("remote") else self._where
         session = _checked(ManagedSession("", task, agent, "", self._root, where, **rest))
-        commit, branch = self._revisions.commit_of(base), self._revisions.branch()
+        commit, branch = self._revisions.commit_of(base), onto or self._revisions.branch()
         if session.lands and not branch:
             raise invalid("its work can land on a branch only, and none is checked out here", "git switch BRANCH")
         if session.remote and not self.is_shared:

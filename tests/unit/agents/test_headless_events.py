@@ -129,6 +129,13 @@ def test_half_a_character_is_escaped() -> None:
     assert said.text == "a\\ud83d"
 
 
+def test_names_of_tools_can_be_encoded_and_a_turn_that_stopped_by_itself_is_a_success() -> None:
+    (call,) = events_of("opencode", b'{"type": "tool_use", "part": {"tool": "a\\ud83d", "state": {"input": {}}}}')
+    assert call.tool == "a\\ud83d"
+    (end,) = events_of("opencode", b'{"type": "step_finish", "part": {"reason": "stop"}}')
+    assert (end.kind, end.is_success) == (EventKind.END, True)
+
+
 def test_usage_of_all_models_and_of_the_cache() -> None:
     models = {
         "opus": {"inputTokens": 2, "outputTokens": 3, "cacheReadInputTokens": 100, "cacheCreationInputTokens": 10},

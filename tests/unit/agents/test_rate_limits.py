@@ -39,6 +39,11 @@ def test_the_wait_that_an_error_names(error: str, expected: float | None) -> Non
     assert wait_seconds(error, None, NOW) == expected
 
 
+@pytest.mark.parametrize("error", ["write failed: Disk quota exceeded (os error 122)", "no such file"])
+def test_other_errors_are_no_limits(error: str) -> None:
+    assert not says_limit(error)
+
+
 def test_an_instant_beside_the_message_goes_first() -> None:
     assert wait_seconds("try again in 5 minutes", NOW.timestamp() + 7, NOW) == 7.0
     assert wait_seconds("try again in 5 minutes", NOW.timestamp() - 7, NOW) is None

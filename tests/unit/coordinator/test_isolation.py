@@ -68,11 +68,17 @@ def test_one_that_waits_for_a_person_holds_up_those_that_need_it() -> None:
     found = isolation(items, session("a", SessionState.AWAITING_REVIEW, needs_person=True))
     assert found.stuck() == {
         "a": "its session s-a awaits review: it was removed",
-        "b": "it needs one of them",
-        "c": "it needs one of them",
+        "b": "it needs a",
+        "c": "it needs b",
     }
     assert isolation(items, session("a", SessionState.CANCELLED)).stuck().keys() == {"a", "b", "c"}
     assert not isolation(items, session("a", SessionState.PAUSED)).stuck()
+
+
+def test_one_that_needs_a_failed_one_goes_on_no_more_either() -> None:
+    items = [item("a"), item("b", needs=("gone",)), item("c", needs=("b",))]
+    by_task = {"a": session("a", SessionState.CANCELLED)}
+    assert Isolation(items, by_task, (), ended=("gone",)).stuck().keys() == {"a", "b", "c"}
 
 
 @pytest.mark.parametrize(("task", "standing"), [(TaskState.DONE, Standing.LANDING), (TaskState.OPEN, Standing.NONE)])

@@ -150,6 +150,18 @@ def test_a_timed_pause_ends_by_itself() -> None:
     assert house.take().attempt == 1
 
 
+def test_a_timed_pause_becomes_one_that_a_person_ends() -> None:
+    house = House()
+    session = house.start()
+    house.report(house.take(), replace(PAUSED, wait_seconds=5.0))
+    assert house.record(session.id).is_due
+    house.change(session.id, SessionAction.PAUSE)
+    house.seconds += 10.0
+    kind(NoSession, house.ask_claim())
+    house.change(session.id, SessionAction.RESUME)
+    assert house.take().attempt == 1
+
+
 def test_a_rate_limit_costs_no_attempt_and_the_pauses_in_a_row_are_counted() -> None:
     house = House()
     house.start(most_attempts=1)

@@ -7,7 +7,7 @@ from tests.unit.sessions.house import FINISHED, House
 from tests.unit.tasks.table import kind
 
 from commonhold.kernel.entry import Entry, EntryRecord, EntryState, Fault, RepairPacket
-from commonhold.kernel.managed_session import ManagedSessionRecord, SessionResult, SessionState
+from commonhold.kernel.managed_session import ManagedSessionRecord, SessionMove, SessionResult, SessionState
 from commonhold.session_host.repairs import prompt_of
 from commonhold.sessions.commands import SessionAction, SessionClaimed
 from commonhold.sessions.landing import LandingMove, landing_step
@@ -96,3 +96,17 @@ def test_the_next_attempt_is_told_why_the_last_one_did_not_land() -> None:
     assert text.startswith("add it\nwith care\n\nYour earlier work, the commit aaaaaaaaaaaa, was not merged into main")
     assert "\nReason: the check `make` failed\n" in text
     assert text.endswith("This command failed on the merged files: make\nline 3: no\n")
+
+
+def test_a_lost_attempt_loses_no_repair_packet_and_no_output_spoils_the_prompt() -> None:
+    house = House()
+    record = finished(house)
+    house.change(record.id, SessionAction.RETRY)
+    house.report(house.take(), replace(FINISHED, move=SessionMove.FAIL))
+    house.change(record.id, SessionAction.RETRY)
+    third = house.take()
+    packet = replace(PACKET, output="a\x00b \x1b[31mred\x1b[0m \udcff" + "ü" * 40_000)
+    text = prompt_of(third, [replace(entry(third, EntryState.RETURNED), packet=packet)])
+    assert "Reason: the check `make` failed\n" in text
+    assert "ab [31mred[0m ü" in text
+    assert len(text.encode()) < 21_000

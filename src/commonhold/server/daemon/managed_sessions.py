@@ -14,8 +14,10 @@ from typing import Final
 from commonhold.api.service import Service
 from commonhold.config import Settings, load_settings
 from commonhold.kernel.entry import Entry
-from commonhold.kernel.errors import CommonholdError
+from commonhold.kernel.errors import CommonholdError, InputError, UsageError
 from commonhold.kernel.managed_session import ManagedSessionRecord
+from commonhold.kernel.refusals import Refusal
+from commonhold.kernel.texts import MAX_TEXT_LENGTH
 from commonhold.machine.correlation import correlated
 from commonhold.machine.logs import Log
 from commonhold.session_host.session_files import SessionFiles
@@ -52,7 +54,6 @@ class SessionEngine:
         self._follows_at = 0.0
         self._sweeps_at = 0.0
         self._seen_event = -1
-        self._not_taken: set[tuple[str, int]] = set()
         self._fault = ""
 
     @property
@@ -114,31 +115,43 @@ class SessionEngine:
                 _begin(self._repository, settings, "sweep")
 
     def _land(self, queue: ManagedSessions) -> None:
-        """Carry the sessions that land without a review one step on: into the merge queue, and out of it."""
+        """Carry the sessions that land without a review one step on: into the merge queue, and out of it.
+
+        The review of one that the queue does not take ends with the reason: another call would give the same answer.
+        """
         for record, step in queue.landing():
-            turn = (record.id, record.attempt)
-            if step.move is LandingMove.ENQUEUE and turn not in self._not_taken:
-                session = record.session
-                wish = Entry(
-                    id="",
-                    branch=branch_of(record.id),
-                    commit="",
-                    onto=session.branch,
-                    task=session.task_id,
-                    session=record.id,
-                    checks=session.checks,
-                    priority=session.priority,
-                )
-                request = f"land-{record.id}-{record.attempt}"
-                refusal = self._service().merge_queue.add(record.session.worker, wish, request, again=False)
-                if refusal.code is not None:  # for a person: `session show` says where it stands
-                    self._not_taken.add(turn)
-                    _log.warning("entry refused", session=record.id, code=refusal.code, why=refusal.why)
-            elif step.move in _ACTIONS:
-                commit = step.entry.built if step.entry and step.move is LandingMove.APPROVE else ""
-                note = step.why if step.move is LandingMove.RETRY else ""
-                action = _ACTIONS[step.move]
-                queue.change(ChangeSession(ENGINE, record.id, action, note, record.attempt, commit=commit), None)
+            action, note, commit = _ACTIONS.get(step.move), step.why, step.entry.built if step.entry else ""
+            if step.move is LandingMove.ENQUEUE and (why := self._enqueued(record)):
+                action, note = SessionAction.DISCARD, f"its work cannot land: {why}"
+                _log.info("work not queued", session=record.id, why=why)
+            if action is not None:
+                change = ChangeSession(ENGINE, record.id, action, note[:MAX_TEXT_LENGTH], record.attempt, commit=commit)
+                queue.change(change, None)
+
+    def _enqueued(self, record: ManagedSessionRecord) -> str:
+        """Add the work of a session to the merge queue. Return why that is not possible; empty if it is, or may be."""
+        session = record.session
+        wish = Entry(
+            id="",
+            branch=branch_of(record.id),
+            commit="",
+            onto=session.branch,
+            task=session.task_id,
+            session=record.id,
+            checks=session.checks,
+            priority=session.priority,
+        )
+        request = f"land-{record.id}-{record.attempt}"
+        try:
+            answer = self._service().merge_queue.add(session.worker, wish, request, again=False)
+        except (InputError, UsageError) as fault:  # its branch, or the one that it lands on, is gone
+            return fault.message
+        tip = record.result.tip if record.result else ""
+        if answer.code is Refusal.ENTRY_CHANGED:  # an older commit of the branch is landing just now
+            return ""
+        if answer.code is None and all(each.record.entry.commit != tip for each in answer.entries):
+            return f"{wish.branch} does not end with the commit {tip[:12]} any more"
+        return answer.why if answer.code is not None else ""
 
     def _start(self, record: ManagedSessionRecord, settings: Settings) -> None:
         _log.info("session begins", session=record.id, attempt=record.attempt, fence=record.fence)
