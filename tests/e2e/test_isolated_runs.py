@@ -54,6 +54,7 @@ class Site:
     root: Path
     hold: commonhold.Commonhold
     call: Call
+    running: subprocess.Popen[bytes] | None = None
 
     @property
     def gate(self) -> Path:
@@ -63,10 +64,11 @@ class Site:
     def words(self, *more: str) -> tuple[str, ...]:
         agent = f"sh {self.root.parent}/agent.sh {{prompt_file}}"
         checked = ("--check", CHECK) if "--isolated" in more else ()  # one that is resumed goes on with its own
-        return ("run", "start", *more, "--editor", agent, *checked, "-n", "4", "--ttl", "2", "--json")
+        return ("run", "start", *more, "--editor", agent, *checked, "-n", "4", "--ttl", "5", "--json")
 
     def begin(self, *more: str) -> subprocess.Popen[bytes]:
-        return start(*self.words(*more), cwd=self.root)
+        self.running = start(*self.words(*more), cwd=self.root)
+        return self.running
 
     def ended(self, running: subprocess.Popen[bytes]) -> tuple[int, dict[str, Any]]:
         out, err = running.communicate(timeout=LONG)
@@ -78,7 +80,13 @@ class Site:
         return {each.record.session.task_id: each.record.state for each in views}
 
     def until_all(self, state: SessionState, number: int) -> None:
-        until(lambda: [*self.states().values()].count(state) == number, what=f"{number} sessions are {state}")
+        try:
+            until(lambda: [*self.states().values()].count(state) == number, what=f"{number} sessions are {state}")
+        except AssertionError as fault:
+            if self.running is not None:
+                self.running.kill()
+                fault.add_note(f"{self.states()}\n{self.running.communicate()}")
+            raise
 
     def is_over(self, session: str) -> bool:
         return self.hold.managed_sessions(session).sessions[0].record.is_final

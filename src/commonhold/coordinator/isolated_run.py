@@ -75,13 +75,13 @@ class _InSessions(Carrying):
         self._queue = coordinator.queue
         self._isolated = coordinator.isolated
         self._faults = 0
+        self._has_gone_on = False
 
     def _work(self) -> None:
         self._queue.stop.clear()
         landing = threading.Thread(target=self._land, name="merge-queue", daemon=True)
         landing.start()
         try:
-            self._go_on()
             while not (self._ending.is_set() or self._asked_to_stop.is_set()):
                 self._step()
                 self._ending.wait(_LOOK_SECONDS)
@@ -91,7 +91,10 @@ class _InSessions(Carrying):
             self._queue.stop.set()
             landing.join()
         if not self._is_over:
-            self._halt()
+            try:
+                self._halt()
+            except StoreError as fault:  # the sessions go on: a resumed run finds them
+                _log.warning("sessions not stopped", run=self._run.id, code=fault.code)
 
     def _land(self) -> None:
         try:
@@ -102,6 +105,9 @@ class _InSessions(Carrying):
     def _step(self) -> None:
         """Begin what can begin, and note whether the run is over; errors of the store are waited out for a while."""
         try:
+            if not self._has_gone_on:
+                self._go_on()
+                self._has_gone_on = True
             answer = self._take(CLAIM_TTL_SECONDS)
             if self._ending.is_set():
                 return
