@@ -107,12 +107,15 @@ def _board(hold: Commonhold, run: RunRecord) -> Iterator[Callable[[], None]]:
 
 @contextmanager
 def _lines(given: Given, hold: Commonhold, run: RunRecord) -> Iterator[Callable[[], None]]:
-    after, is_own = _beginning(hold, run), _OwnEvents(hold, run)
+    after = 0
+    is_own: _OwnEvents | None = None
     quiet_since, said = time.monotonic(), ""
 
     def look() -> None:
-        nonlocal after, quiet_since, said
-        with suppress(CommonholdError):
+        nonlocal after, is_own, quiet_since, said
+        with suppress(CommonholdError):  # the coordinator waits longer for a store, and ends with this thread
+            if is_own is None:
+                after, is_own = _beginning(hold, run), _OwnEvents(hold, run)
             while events := hold.log(after=after, limit=_MOST_EVENTS):
                 after = events[-1].sequence
                 if own := [each for each in events if is_own(each.event)]:
