@@ -42,11 +42,13 @@ def isolated_coordinator(
     if not options["checks"]:
         complain("notice: without --check, a merge that is proven lands untested unless its task names a check")
     see_to_daemon(place.hold.root)
+    notes = Notes(place.hold)
+    notes((), "")  # before there are threads: they would load the parts of the archive beside those of the queue
     isolated = Isolated(
         agent,
         options["editors"],
         _session_options(place, options, seconds),
-        partial(session_prompt, find=Notes(place.hold)),
+        partial(session_prompt, find=notes),
     )
     planner = CommandRole(options["planner"], seconds) if options["planner"] else None
     branch = _branch(place, options)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from commonhold.coordinator.carrying import Carrying, carried_out
 from commonhold.coordinator.driver import CLAIM_TTL_SECONDS, MOST_FAULTS
 from commonhold.coordinator.isolation import Isolation, Start, in_states
-from commonhold.kernel.errors import CommonholdError, StoreError
+from commonhold.kernel.errors import StoreError
 from commonhold.kernel.managed_session import MOST_LISTED_SESSIONS, SessionState
 from commonhold.kernel.run import ENDED, ItemState, RunState
 from commonhold.kernel.task import TaskState
@@ -85,7 +85,7 @@ class _InSessions(Carrying):
             while not (self._ending.is_set() or self._asked_to_stop.is_set()):
                 self._step()
                 self._ending.wait(_LOOK_SECONDS)
-        except CommonholdError as fault:
+        except BaseException as fault:  # noqa: BLE001 - raised again once the run has ended
             self._fail(fault)
         finally:
             self._queue.stop.set()
