@@ -10,6 +10,8 @@ from typing import Final
 
 from tree_sitter import Node
 
+from commonhold.merging.syntax import field_text, root_of
+
 Fact = tuple[bytes, str, bytes]
 """A name, a word for the kind of the statement about it, and the statement. The name of a member begins with a dot."""
 
@@ -101,9 +103,7 @@ def _converting(node: Node) -> Iterator[Fact]:
 
 def _taking(type_: bytes, node: Node) -> Iterator[bytes]:
     """Yield the functions with a parameter of a type, the functions that return it, and its variables and fields."""
-    while node.parent is not None:
-        node = node.parent
-    stack = [node]
+    stack = [root_of(node)]
     while stack:
         each = stack.pop()
         stack += each.named_children
@@ -111,8 +111,8 @@ def _taking(type_: bytes, node: Node) -> Iterator[bytes]:
             continue
         if each.type in {"optional_parameter_declaration", "parameter_declaration"}:
             function = each.parent.parent if each.parent is not None else None
-            name = function.child_by_field_name("declarator") if function is not None else None
-            yield from _WORD.findall((name.text or b"") if name is not None else b"")[-1:]
+            name = field_text(function, "declarator") if function is not None else b""
+            yield from _WORD.findall(name)[-1:]
         elif declared := _named(each):
             yield declared
 

@@ -17,6 +17,7 @@ from commonhold.merging.given_names import names_given_by
 from commonhold.merging.layout import Element
 from commonhold.merging.profile import Profile
 from commonhold.merging.prose import lines_of
+from commonhold.merging.syntax import innermost, root_of
 
 _FIELDS: Final = frozenset(
     {"field_declaration", "property_declaration", "property_signature", "public_field_definition"}
@@ -85,7 +86,7 @@ def _field(node: Node, _profile: Profile) -> Iterator[Fact]:
     parts = names or [each for each in node.named_children if each.type in _NAMED_BY]
     in_parts = [each for part in parts for each in part.named_children if each.type == "variable_declarator"]
     for name in in_parts or parts:  # in C# the type stands beside the names
-        words = WORD.findall(_innermost(name).text or b"")
+        words = WORD.findall(innermost(name).text or b"")
         if name.type != "function_declarator" and words:
             yield b"." + words[0], "changed how to declare", declared
 
@@ -98,14 +99,6 @@ def _embedded(node: Node, names: list[bytes]) -> Iterator[Fact]:
     of = around.child_by_field_name("name") if around is not None else None
     if of is not None:
         yield from ((of.text or b"", "took away the methods of a part of", name) for name in names)
-
-
-def _innermost(declarator: Node) -> Node:
-    while True:
-        inner = declarator.child_by_field_name("declarator")
-        if inner is None:
-            return declarator
-        declarator = inner
 
 
 def _implementation(node: Node, _profile: Profile) -> Iterator[Fact]:
@@ -178,7 +171,7 @@ def _bounds(node: Node, profile: Profile) -> Iterator[Fact]:
     if of is None or name is None or b"|" not in (of.text or b"") or of.type not in {"interface_type", "union_type"}:
         return
     named = re.compile(rb"\b%s\b" % re.escape(name.text or b""))
-    functions, stack = [name.text or b""], [_root(node)]
+    functions, stack = [name.text or b""], [root_of(node)]
     while stack:
         each = stack.pop()
         if each.type not in profile.functions or each.type in profile.classes:
@@ -187,12 +180,6 @@ def _bounds(node: Node, profile: Profile) -> Iterator[Fact]:
             functions.append(_declared_name(each))
     for variant in (of.text or b"").removeprefix(b"interface").strip(b" {}\n\t").split(b"|"):
         yield from ((each, "narrowed the type of values for", variant.strip()) for each in functions if each)
-
-
-def _root(node: Node) -> Node:
-    while node.parent is not None:
-        node = node.parent
-    return node
 
 
 def _overload(node: Node, _profile: Profile) -> Iterator[Fact]:
@@ -276,7 +263,7 @@ _NEW_BY_KIND: Final[Mapping[str, Callable[[Node, Profile], Iterator[Fact]]]] = {
 
 def _declared_name(node: Node) -> bytes:
     named = node.child_by_field_name("name") or node.child_by_field_name("declarator")
-    words = WORD.findall(_innermost(named).text or b"") if named is not None else []
+    words = WORD.findall(innermost(named).text or b"") if named is not None else []
     return words[-1] if words else b""
 
 

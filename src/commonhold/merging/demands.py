@@ -16,6 +16,7 @@ from commonhold.merging.changed_rows import WORD, Rows, changed_rows, rows_with
 from commonhold.merging.layout import Element
 from commonhold.merging.matches import MATCHES, labels_of
 from commonhold.merging.profile import Profile
+from commonhold.merging.syntax import declared_name, text_of
 from commonhold.merging.types import demanded_members, is_sealed, is_type, may_demand, type_names, variants_of
 
 Key = tuple[str, bytes]
@@ -170,7 +171,7 @@ def _overridden(node: Node, profile: Profile) -> Iterator[bytes]:
     if node.type not in _METHODS or around is None or around.type not in profile.classes:
         return
     for heritage in (each for each in around.named_children if each.type in _HERITAGE):
-        yield from (base + b"." + _method_name(node) for base in _names_in(heritage))
+        yield from (base + b"." + text_of(declared_name(node)) for base in _names_in(heritage))
 
 
 def _heads(type_: Node) -> Iterator[tuple[bytes, bytes]]:
@@ -179,14 +180,7 @@ def _heads(type_: Node) -> Iterator[tuple[bytes, bytes]]:
         for member in body.named_children if body.type in _CLASS_BODIES else ():
             if member.type in _METHODS:
                 text = re.split(rb"[{;]|=>", member.text or b"", maxsplit=1)[0]
-                yield _method_name(member), b" ".join(text.split())
-
-
-def _method_name(method: Node) -> bytes:
-    name = method.child_by_field_name("name") or method.child_by_field_name("declarator")
-    while name is not None and (inner := name.child_by_field_name("declarator")) is not None:
-        name = inner
-    return (name.text or b"") if name is not None else b""
+                yield text_of(declared_name(member)), b" ".join(text.split())
 
 
 def _names_in(node: Node) -> Iterator[bytes]:

@@ -9,6 +9,7 @@ from tree_sitter import Node
 
 from commonhold.merging.node_effects import kind_of, part
 from commonhold.merging.profile import Profile
+from commonhold.merging.syntax import root_of
 
 _METACLASS: Final = re.compile(rb"\bmetaclass\s*=(?!\s*(?:(?:abc\.)?ABCMeta\b|(?:enum\.)?Enum(?:Meta|Type)\b))")
 _STATIC: Final = re.compile(rb"(?:\w+\s+)*static\b[^{}()]*=(?!\s*new (?:Weak)?(?:Map|Set)\b)[^>]*\w\(")
@@ -87,18 +88,12 @@ def _runs_code(class_: Node, profile: Profile) -> bool:
     """
     body, bases = class_.child_by_field_name("body"), class_.child_by_field_name("superclasses")
     head = (bases.text or b"") if bases is not None else b""
-    if _METACLASS.search(head) or (head and _HOOK in (_root(class_).text or b"")):
+    if _METACLASS.search(head) or (head and _HOOK in (root_of(class_).text or b"")):
         return True
     members = body.named_children if body is not None else []
     run = (each for each in members if each.type == "expression_statement" and each.named_child_count)
     calls = any(each.named_children[0].type in profile.calls for each in run)
     return calls or any(each.type == "class_static_block" or _STATIC.match(each.text or b"") for each in members)
-
-
-def _root(node: Node) -> Node:
-    while node.parent is not None:
-        node = node.parent
-    return node
 
 
 def _run_parts(node: Node, kind: str, profile: Profile, into: Footprint) -> None:

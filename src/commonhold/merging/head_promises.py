@@ -16,6 +16,7 @@ from commonhold.merging.changed_rows import Rows, changed_rows, rows_with
 from commonhold.merging.given_names import names_given_by
 from commonhold.merging.layout import FileElement
 from commonhold.merging.profile import Profile
+from commonhold.merging.syntax import innermost, text_of
 from commonhold.merging.verdict import Reason, Spot
 
 _FUNCTION: Final = re.compile(r"function|method|func_literal|constructor|lambda|initializer|\Ainit_")
@@ -175,9 +176,7 @@ def _name(node: Node | None, profile: Profile) -> bytes:
         return b""
     fields = ("name", "declarator", "key", "type") if node.type not in profile.classes else ("name", "type")
     named = next(filter(None, map(node.child_by_field_name, fields)), None)
-    while named is not None and (inner := named.child_by_field_name("declarator")) is not None:
-        named = inner
-    return (named.text or b"") if named is not None else b""
+    return text_of(innermost(named) if named is not None else None)
 
 
 def _fields(function: Node) -> Iterator[bytes]:

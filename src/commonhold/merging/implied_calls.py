@@ -15,6 +15,7 @@ from commonhold.merging.changed_rows import Rows, changed_rows
 from commonhold.merging.layout import Element
 from commonhold.merging.node_effects import words
 from commonhold.merging.profile import Profile
+from commonhold.merging.syntax import declared_name, text_of
 
 _EQUAL: Final = words("__eq__ __ne__ equals Equals op_Equality")
 _ORDERED: Final = words("__lt__ __gt__ __le__ __ge__ compareTo CompareTo <=> operator<=> valueOf")
@@ -132,10 +133,7 @@ def _is_of_known_class(method: Node, other: Element) -> bool:
 def _special_name(node: Node, profile: Profile) -> str:
     if node.type not in profile.functions or node.type in profile.classes:
         return ""
-    name = node.child_by_field_name("name") or node.child_by_field_name("declarator")
-    while name is not None and (inner := name.child_by_field_name("declarator")) is not None:
-        name = inner
-    text = "".join((name.text or b"").decode(errors="replace").split()) if name is not None else ""
+    text = "".join(text_of(declared_name(node)).decode(errors="replace").split())
     return text if text in _SPECIAL else ""
 
 

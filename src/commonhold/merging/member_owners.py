@@ -14,6 +14,7 @@ from tree_sitter import Node
 
 from commonhold.merging.effects import Effects
 from commonhold.merging.layout import Element
+from commonhold.merging.syntax import field_text, root_of
 
 _OWN: Final = frozenset({b"self", b"cls"})
 _GIVEN_ANEW: Final = re.compile(rb"(?<![\w.])(?:self|cls)\s*(?:=(?!=)|:=|,\s*\w+\s*=(?!=))|\bfor (?:self|cls)\b")
@@ -66,7 +67,7 @@ def are_of_other_classes(name: bytes, one: ChangedStatement, other: ChangedState
     if not all(sides) or any(each is None for side in sides for each in side):
         return False
     pairs = [(a, b) for a in sides[0] for b in sides[1] if a is not None and b is not None]
-    roots = [_root(statement.element.node) for statement in (one, other)]
+    roots = [root_of(statement.element.node) for statement in (one, other)]
     if any(_is_set_from_outside(name[1:], root.text or b"") for root in roots):
         return False
     bases = _bases(roots)
@@ -116,9 +117,9 @@ def _named_in(name: bytes, root: Node, *, is_head: bool) -> Iterator[_Mention | 
     while stack:
         node = stack.pop()
         stack += (each for each in node.children if not (is_head and each.type == "block"))
-        if node.type == "attribute" and _field_text(node, "attribute") == name:
+        if node.type == "attribute" and field_text(node, "attribute") == name:
             yield _through(node.child_by_field_name("object"))
-        elif node.type == "function_definition" and _field_text(node, "name") == name and not _is_or_wraps(root, node):
+        elif node.type == "function_definition" and field_text(node, "name") == name and not _is_or_wraps(root, node):
             yield None
 
 
@@ -165,18 +166,7 @@ def _class_around(node: Node) -> bytes:
     wrapper = at.parent
     if wrapper is not None and wrapper.type == "decorated_definition":
         wrapper = wrapper.parent
-    return _field_text(at, "name") if wrapper is not None and wrapper.type == "module" else b""
-
-
-def _field_text(node: Node, field: str) -> bytes:
-    found = node.child_by_field_name(field)
-    return (found.text or b"") if found is not None else b""
-
-
-def _root(node: Node) -> Node:
-    while node.parent is not None:
-        node = node.parent
-    return node
+    return field_text(at, "name") if wrapper is not None and wrapper.type == "module" else b""
 
 
 def _is_set_from_outside(name: bytes, source: bytes) -> bool:
@@ -191,7 +181,7 @@ def _bases(roots: Iterable[Node]) -> dict[bytes, frozenset[bytes]] | None:
     for root in roots:
         seen: set[bytes] = set()
         for node in _classes(root):
-            name = _field_text(node, "name")
+            name = field_text(node, "name")
             if name in seen:
                 return None
             seen.add(name)

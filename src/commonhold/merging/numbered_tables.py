@@ -11,6 +11,7 @@ from tree_sitter import Node
 
 from commonhold.merging.changed_rows import Rows, changed_rows
 from commonhold.merging.layout import FileElement
+from commonhold.merging.syntax import field_text, text_of
 from commonhold.merging.verdict import Reason, Spot
 
 _BLOCKS: Final = {"const_declaration": "const_spec", "enumerator_list": "enumerator"}
@@ -60,7 +61,7 @@ def _numbered(root: Node) -> Iterator[tuple[bytes, ...]]:
         members = [each for each in node.named_children if each.type == kind]
         is_by_place = b"iota" in text if kind == "const_spec" else b"=" not in text
         if is_by_place and len(members) >= _FEW:
-            yield tuple(_text(each.child_by_field_name("name")) for each in members)
+            yield tuple(field_text(each, "name") for each in members)
 
 
 def _tables(root: Node, rows: Rows) -> dict[bytes, Node]:
@@ -70,7 +71,7 @@ def _tables(root: Node, rows: Rows) -> dict[bytes, Node]:
         around = _around(node)
         is_plain = node.named_child_count and not any(each.type in _KEYED for each in node.named_children)
         if node.type in _TABLES and is_plain and around is not None:
-            found[_text(around.child_by_field_name("name") or around.child_by_field_name("declarator"))] = node
+            found[text_of(around.child_by_field_name("name") or around.child_by_field_name("declarator"))] = node
     return found
 
 
@@ -80,7 +81,3 @@ def _around(table: Node) -> Node | None:
     while node is not None and node.type in {"composite_literal", "expression_list"}:
         node = node.parent
     return node if node is not None and node.type in {"init_declarator", "var_spec"} else None
-
-
-def _text(node: Node | None) -> bytes:
-    return (node.text or b"") if node is not None else b""

@@ -9,6 +9,7 @@ from tree_sitter import Node
 from commonhold.merging.effects import bound_in
 from commonhold.merging.layout import Element
 from commonhold.merging.profile import Profile
+from commonhold.merging.syntax import root_of
 
 # Kinds of nodes that give a value to a variable that is declared elsewhere begin like this.
 ASSIGNING: Final = re.compile(r"assign|augmented|compound|inc_|dec_|update|unary|postfix|prefix|infix|delete|unset")
@@ -26,7 +27,7 @@ def reached(name: bytes, holder: Element) -> bool:
     places = list(_mentions(name, holder.source))
     if not places:
         return False  # a name that is new in this file
-    root = _root(holder.node)
+    root = root_of(holder.node)
     around = function_around(holder.node, profile)
     while around is not None:
         inside = [place for place in places if around.start_byte <= place < around.end_byte]
@@ -76,12 +77,6 @@ def is_local(name: bytes, holder: Element) -> bool:
 def _mentions(name: bytes, source: bytes) -> Iterator[int]:
     found = re.compile(rb"(?<![\w$@])" + re.escape(name) + rb"(?!\w)")
     return (match.start() for match in found.finditer(source))
-
-
-def _root(node: Node) -> Node:
-    while node.parent is not None:
-        node = node.parent
-    return node
 
 
 def _node_at(root: Node, place: int) -> Node:

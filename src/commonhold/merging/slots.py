@@ -12,6 +12,7 @@ from tree_sitter import Node
 from commonhold.merging.changed_rows import changed_rows
 from commonhold.merging.layout import FileElement
 from commonhold.merging.prose import lines_of
+from commonhold.merging.syntax import field_text
 from commonhold.merging.verdict import Reason, Spot
 
 _QUOTED: Final = re.compile(rb"[\"'](\w+)[\"']")
@@ -73,12 +74,12 @@ def _listed(class_: Node, body: Node) -> frozenset[bytes] | None:
         defined = statement.child_by_field_name("definition") or statement
         held = statement.named_children[0] if statement.named_children else statement
         if defined.type == "function_definition":
-            names.add(_text(defined.child_by_field_name("name")))  # a property may have a setter
+            names.add(field_text(defined, "name"))  # a property may have a setter
         elif held.type == "assignment":
-            names.add(_text(held.child_by_field_name("left")))
+            names.add(field_text(held, "left"))
             if _LISTED.match(held.text or b""):
                 is_closed = True
-                names.update(_QUOTED.findall(_text(held.child_by_field_name("right"))))
+                names.update(_QUOTED.findall(field_text(held, "right")))
     return frozenset(names) if is_closed and b"__dict__" not in names else None
 
 
@@ -87,9 +88,9 @@ def _assigned_anew(base: FileElement, side: FileElement, class_: bytes) -> Itera
     for node in changed_rows(base.source, side.source)[1].nodes(side.node):
         if node.type != "attribute" or not _is_target(node):
             continue
-        holder = _text(node.child_by_field_name("object"))
+        holder = field_text(node, "object")
         if holder not in (b"self", b"cls") or _class_around(node) == class_:
-            yield _text(node.child_by_field_name("attribute")), node
+            yield field_text(node, "attribute"), node
 
 
 def _is_target(node: Node) -> bool:
@@ -103,8 +104,4 @@ def _class_around(node: Node) -> bytes:
     around = node.parent
     while around is not None and around.type != "class_definition":
         around = around.parent
-    return _text(around.child_by_field_name("name")) if around is not None else b""
-
-
-def _text(node: Node | None) -> bytes:
-    return (node.text or b"") if node is not None else b""
+    return field_text(around, "name") if around is not None else b""
