@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import reduce
 from typing import BinaryIO, Final
 
 from commonhold.agents.headless_events import AgentEvent, EventKind, EventParser
@@ -28,22 +29,19 @@ class AgentReport:
 
 def report_of(agent: str, lines: Iterable[bytes]) -> AgentReport:
     """Return the report in the lines that the program of an agent has printed. Lines of another form say nothing."""
-    parser, report = EventParser(agent), AgentReport()
-    for line in lines:
-        for event in parser.feed(line + b"\n"):
-            report = with_event(report, event)
-    return report
+    return _added_up(EventParser(agent), (line + b"\n" for line in lines))
 
 
 def report_in(agent: str, file: BinaryIO) -> AgentReport:
     """Return the report in the rest of a file of the agent's output. Raises OSError."""
-    parser, report = EventParser(agent), AgentReport()
-    while piece := file.read(_PIECE_BYTES):
-        for event in parser.feed(piece):
-            report = with_event(report, event)
-    for event in parser.finish():
-        report = with_event(report, event)
-    return report
+    return _added_up(EventParser(agent), iter(lambda: file.read(_PIECE_BYTES), b""))
+
+
+def _added_up(parser: EventParser, pieces: Iterable[bytes]) -> AgentReport:
+    report = AgentReport()
+    for piece in pieces:
+        report = reduce(with_event, parser.feed(piece), report)
+    return reduce(with_event, parser.finish(), report)
 
 
 def with_event(report: AgentReport, event: AgentEvent) -> AgentReport:

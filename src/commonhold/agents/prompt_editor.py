@@ -131,15 +131,12 @@ class PromptEditor:
 
     def _task(self, request: ItemRequest) -> str:
         task, item = request.task, request.item
-        checks = (*task.checks, *request.run.checks)
         admitted = ", ".join(f"#{each}" for each in item.admitted)
         lines = [
             item.intent or task.title,
             "",
             f"This is the task {task.id} ({task.title}).",
-            f"Goal of the plan: {request.run.goal}." if request.run.goal else "",
-            f"Expected to change: {', '.join(task.expected_keys)}." if task.expected_keys else "",
-            f"These commands must succeed afterwards: {'; '.join(f'`{each}`' for each in checks)}." if checks else "",
+            *_plan_of(request.run, task),
             f"An earlier attempt failed: {item.failure}" if item.failure else "",
             f"Earlier attempts have changed files in the commits {admitted} of `commonhold log`." if admitted else "",
             *(f"Message from the {each.by.value}: {each.text}" for each in request.messages(Role.EDITOR)),
@@ -163,6 +160,16 @@ class PromptEditor:
         return "\n".join(["Others at work:", *dict.fromkeys(lines)]) if lines else ""
 
 
+def _plan_of(run: Run, task: Task) -> tuple[str, ...]:
+    """Return the lines about a task that its run has: the goal, the keys, and the checks; empty ones for none."""
+    checks = "; ".join(f"`{each}`" for each in (*task.checks, *run.checks))
+    return (
+        f"Goal of the plan: {run.goal}." if run.goal else "",
+        f"Expected to change: {', '.join(task.expected_keys)}." if task.expected_keys else "",
+        f"These commands must succeed afterwards: {checks}." if checks else "",
+    )
+
+
 def _notes_about(find: FindNotes, task: Task, intent: str) -> str:
     quotes = find(task.expected_keys, f"{task.title} {intent}")
     texts = [f"## {each.section.name} {each.section.title} ({each.why})\n\n{each.text}" for each in quotes]
@@ -179,17 +186,7 @@ def _cut(text: str, end: str, most: int = MOST_PROMPT_BYTES) -> str:
 
 def session_prompt(run: Run, task: Task, find: FindNotes) -> str:
     """Return the text for a managed session that does a task of a run: its first line is the title of the task."""
-    lines = [
-        task.title,
-        "",
-        task.intent,
-        f"Goal of the plan: {run.goal}." if run.goal else "",
-        f"Expected to change: {', '.join(task.expected_keys)}." if task.expected_keys else "",
-        f"These commands must succeed afterwards: {'; '.join(f'`{each}`' for each in (*task.checks, *run.checks))}."
-        if task.checks or run.checks
-        else "",
-    ]
-    words = "\n".join(line for at, line in enumerate(lines) if line or at == 1)
+    words = "\n".join((task.title, "", *filter(None, (task.intent, *_plan_of(run, task)))))
     return _cut("\n\n".join(filter(None, (words, _notes_about(find, task, task.intent)))), _ALONE, _MOST_BYTES)
 
 
