@@ -17,6 +17,8 @@ MARK: Final = "\ufeff"
 MAX_HOLDER_LENGTH: Final = 200
 MAX_ID_LENGTH: Final = 200
 MAX_TEXT_LENGTH: Final = 2000
+CONTROL_IN_LINES: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
+"""The control characters that a text of several lines does not need."""
 _MOST_QUOTED: Final = 160
 _RANDOM_ID: Final = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}|[0-9a-f]{12,}")
 _TIMED_ID: Final = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|[a-z]{2,5}_[0-9A-Za-z]{16,}")

@@ -1,16 +1,15 @@
 """The words by which the agent of a new attempt learns why its earlier work did not land."""
 
-import re
 from collections.abc import Iterable, Iterator
 from typing import Final
 
 from commonhold.kernel.entry import EntryRecord, RepairPacket
 from commonhold.kernel.managed_session import ManagedSessionRecord, SessionMove
 from commonhold.kernel.refs import short_ref
+from commonhold.kernel.texts import CONTROL_IN_LINES
 
 _MOST_BYTES: Final = 20_000
 """The output of a check, and the reasons of many places, can be long."""
-_CONTROL: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
 
 
 def prompt_of(record: ManagedSessionRecord, entries: Iterable[EntryRecord]) -> str:
@@ -19,15 +18,13 @@ def prompt_of(record: ManagedSessionRecord, entries: Iterable[EntryRecord]) -> s
     `entries` are those of the merge queue, among them those that were added for it.
     """
     task = record.session.task
-    if len(record.attempts) < 2:  # noqa: PLR2004 - the first attempt
-        return task
     returned = [each for each in entries if each.entry.session == record.id and each.packet is not None]
     if returned and (packet := returned[-1].packet) is not None:
         # What a check prints may have characters that no argument of a program can have.
-        words = _CONTROL.sub("", "\n".join(_returned(returned[-1], packet)))
-        return f"{task}\n\n{words.encode()[:_MOST_BYTES].decode(errors='ignore')}"
-    before = record.attempts[-2]
-    return f"{task}\n\nAn earlier attempt failed: {before.note}" if before.end is SessionMove.FAIL else task
+        words = CONTROL_IN_LINES.sub("", "\n".join(_returned(returned[-1], packet)))
+        return f"{task}\n\n{words.encode(errors='ignore')[:_MOST_BYTES].decode(errors='ignore')}"
+    failed = [each.note for each in record.attempts[-2:-1] if each.end is SessionMove.FAIL]
+    return f"{task}\n\nAn earlier attempt failed: {failed[0]}" if failed else task
 
 
 def _returned(record: EntryRecord, packet: RepairPacket) -> Iterator[str]:

@@ -221,7 +221,7 @@ class Supervisor:
     def _prompted(self, record: ManagedSessionRecord) -> tuple[ManagedSessionRecord, Path]:
         """Write the prompt of a turn. Return the record with its text as the task, and the file."""
         prompt = self.files.of_session(record.id) / "prompt.txt"
-        if record.session.lands:
+        if record.session.lands and len(record.attempts) > 1:
             entries = self.hold.entries(all_states=True, limit=_MOST_ENTRIES).entries
             text = prompt_of(record, (each.record for each in entries))
             record = replace(record, session=replace(record.session, task=text))

@@ -1,6 +1,5 @@
 """The managed sessions of one repository: the use cases of those who start and review them, and of supervisors."""
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -23,7 +22,7 @@ from commonhold.kernel.managed_session import (
 from commonhold.kernel.ports import Ids, Revisions, TaskReader
 from commonhold.kernel.refs import full_ref
 from commonhold.kernel.task import Task, TaskState
-from commonhold.kernel.texts import MAX_HOLDER_LENGTH, MAX_TEXT_LENGTH, check_line, duration
+from commonhold.kernel.texts import CONTROL_IN_LINES, MAX_HOLDER_LENGTH, MAX_TEXT_LENGTH, check_line, duration
 from commonhold.leases.idempotency import IdentifiedRequest, once
 from commonhold.leases.registry import task_storage
 from commonhold.leases.requests import check_reason
@@ -62,7 +61,6 @@ MOST_PRIORITY: Final = 1_000
 MOST_ATTEMPTS: Final = 20
 LEAST_MEMORY_BYTES: Final = 16 << 20
 MOST_SECONDS: Final = 7 * 86_400.0
-_CONTROL: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 _EXPLAINED: Final = (SessionAction.CANCEL, SessionAction.DISCARD)
 
 
@@ -356,7 +354,7 @@ def _check_task(text: str) -> None:
             f"its task has {len(text):,} characters, and {MOST_TASK_CHARACTERS:,} are the limit",
             "put the text into a file of the repository, and name that file",
         )
-    if found := _CONTROL.search(text):
+    if found := CONTROL_IN_LINES.search(text):
         raise invalid(f"its task holds the control character {found[0]!a}", "write printable text")
 
 
