@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from commonhold.coordinator.carrying import Carrying, carried_out
-from commonhold.coordinator.driver import CLAIM_TTL_SECONDS, MOST_FAULTS
+from commonhold.coordinator.driver import MOST_FAULTS
 from commonhold.coordinator.isolation import Isolation, Start, in_states
 from commonhold.kernel.errors import StoreError
 from commonhold.kernel.managed_session import MOST_LISTED_SESSIONS, SessionState
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 
 _LOOK_SECONDS: Final = 0.5
 _MOST_LOOKS: Final = 10
+_CLOCKS_DIFFER_SECONDS: Final = 3600.0
+"""How far the clock of the store may be from that of this machine."""
 _AT_STOP: Final = {
     SessionState.RUNNING: SessionAction.PAUSE,
     SessionState.PAUSED: SessionAction.PAUSE,
@@ -108,7 +111,7 @@ class _InSessions(Carrying):
             if not self._has_gone_on:
                 self._go_on()
                 self._has_gone_on = True
-            answer = self._take(CLAIM_TTL_SECONDS)
+            answer = self._take(self._run_ttl)
             if self._ending.is_set():
                 return
             now = self._look(answer.tasks)
@@ -185,9 +188,12 @@ class _InSessions(Carrying):
 def sessions_of(hold: Commonhold, run: RunRecord, items: Sequence[ItemView]) -> dict[str, ManagedSessionView]:
     """Return the newest session of each item that has one, by task: those of the run, and older ones that are open."""
     tasks = {each.item.task_id for each in items}
-    views = hold.managed_sessions(all_states=True, limit=MOST_LISTED_SESSIONS).sessions
+    # Not all that ever ended: this is asked twice a second. One that ends between the two calls is in both.
+    going_on = hold.managed_sessions(limit=MOST_LISTED_SESSIONS).sessions
+    age = time.time() - run.started_at + _CLOCKS_DIFFER_SECONDS
+    lately = hold.managed_sessions(all_states=True, within_seconds=age, limit=MOST_LISTED_SESSIONS).sessions
     return {
         each.record.session.task_id: each
-        for each in views
+        for each in sorted((*going_on, *lately), key=lambda each: each.record.number)
         if each.record.session.task_id in tasks and (each.record.number > run.number or not each.record.is_final)
     }

@@ -20,11 +20,7 @@ def best_item(turn: RunTurn) -> tuple[ItemRecord, tuple[Collision, ...]] | None:
     left = next((each for each in turn.changed if _is_left(turn, each)), None)
     if left is not None:
         return left, ()
-    offered = [
-        (turn.items[each.record.id], each.collisions)
-        for each in offers(turn.tasks.board, turn.run.run.session(""), turn.now)
-        if each.record.id in turn.items and turn.items[each.record.id].state is ItemState.OPEN
-    ]
+    offered = _offered(turn)
     edited = [each for each in turn.changed if each.is_in_progress]
     alone = [each for each in offered if each[0].is_serial]
     if alone or any(each.is_serial for each in edited):
@@ -34,9 +30,16 @@ def best_item(turn: RunTurn) -> tuple[ItemRecord, tuple[Collision, ...]] | None:
 
 def ready_tasks(turn: RunTurn) -> tuple[str, ...]:
     """Return the tasks of open items that can be claimed now, the best first."""
-    found = offers(turn.tasks.board, turn.run.run.session(""), turn.now)
-    is_open = {each.task_id for each in turn.changed if each.state is ItemState.OPEN}
-    return tuple(each.record.id for each in found if each.record.id in is_open)
+    return tuple(item.task_id for item, _ in _offered(turn))
+
+
+def _offered(turn: RunTurn) -> list[tuple[ItemRecord, tuple[Collision, ...]]]:
+    """Return the open items that can be claimed, the best first, each with the uses of its keys by others."""
+    return [
+        (turn.items[each.record.id], each.collisions)
+        for each in offers(turn.tasks.board, turn.run.run.session(""), turn.now)
+        if each.record.id in turn.items and turn.items[each.record.id].state is ItemState.OPEN
+    ]
 
 
 def waiting(turn: RunTurn) -> tuple[tuple[Waiting, ...], bool]:
