@@ -72,7 +72,7 @@ class Site:
 
     def ended(self, running: subprocess.Popen[bytes]) -> tuple[int, dict[str, Any]]:
         out, err = running.communicate(timeout=LONG)
-        assert out, err
+        assert out, (running.returncode, err)
         return running.returncode, json.loads(out.splitlines()[-1])["runs"][0]
 
     def states(self) -> dict[str, SessionState]:
@@ -84,8 +84,9 @@ class Site:
             until(lambda: [*self.states().values()].count(state) == number, what=f"{number} sessions are {state}")
         except AssertionError as fault:
             if self.running is not None:
+                status = self.running.poll()
                 self.running.kill()
-                fault.add_note(f"{self.states()}\n{self.running.communicate()}")
+                fault.add_note(f"{self.states()}\nstatus {status}: {self.running.communicate()}")
             raise
 
     def is_over(self, session: str) -> bool:

@@ -45,10 +45,7 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Office]:
 @pytest.fixture
 def office(shared: Office) -> Iterator[Office]:
     yield shared
-    for view in shared.hold.managed_sessions().sessions:
-        if view.record.state is not SessionState.AWAITING_REVIEW:
-            shared.hold.change_managed_session(view.record.id, SessionAction.CANCEL, note="the test is over")
-    until(lambda: not shared.supervisors(), what="supervisors end")
+    shared.cancel_all()
     until(lambda: not shared.processes(), what="processes of sessions end")
 
 

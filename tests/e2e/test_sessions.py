@@ -93,6 +93,13 @@ class Office:
         until(lambda: not self.processes(session), what="its processes have ended")
         until(lambda: not self.supervisors(session) and not self.workspaces(session), what="its workspace is gone")
 
+    def cancel_all(self) -> None:
+        """End what runs and waits; sessions in review stay."""
+        for view in self.hold.managed_sessions().sessions:
+            if view.record.state is not SessionState.AWAITING_REVIEW:
+                self.hold.change_managed_session(view.record.id, SessionAction.CANCEL, note="the test is over")
+        until(lambda: not self.supervisors(), what="supervisors end")
+
     def processes(self, session: str = "", fence: int | str = "") -> tuple[int, ...]:
         """The processes of a session, or of all."""
         files = SessionFiles.of(find_repository(str(self.root)), Settings(workspaces=str(self.folder / "workspaces")))
@@ -134,10 +141,7 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Office]:
 @pytest.fixture
 def office(shared: Office) -> Iterator[Office]:
     yield shared
-    for view in shared.hold.managed_sessions().sessions:
-        if view.record.state is not SessionState.AWAITING_REVIEW:
-            shared.hold.change_managed_session(view.record.id, SessionAction.CANCEL, note="the test is over")
-    until(lambda: not shared.supervisors(), what="supervisors end")
+    shared.cancel_all()
     assert shared.processes() == (), "processes of sessions are left"
 
 
