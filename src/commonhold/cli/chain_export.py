@@ -16,6 +16,7 @@ from commonhold.cli.exit_status import DONE, REFUSED
 from commonhold.cli.output import answer
 from commonhold.kernel.errors import Code, InputError, UsageError
 from commonhold.kernel.hash_chain import ChainLink, ReadPage, broken_at, links_after
+from commonhold.machine.decoding import from_json
 
 _FLAGS: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
 
@@ -64,7 +65,7 @@ def _read(path: str) -> Iterator[ChainLink]:
         with Path(path).open("rb") as file:
             for number, line in enumerate(file, 1):
                 try:
-                    each = msgspec.json.decode(line, type=_Line)
+                    each = from_json(line, _Line)
                     hash_ = None if each.hash is None else bytes.fromhex(each.hash)
                     yield ChainLink(each.sequence, each.at, each.kind, bytes(each.event).decode(), hash_)
                 except ValueError as fault:

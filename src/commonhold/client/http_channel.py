@@ -18,6 +18,7 @@ from commonhold.client.channel import PATIENCE_SECONDS, repeatable, repeated
 from commonhold.client.http_connection import HttpConnection
 from commonhold.kernel.errors import Code, CommonholdError, InternalError, StoreError, UsageError
 from commonhold.machine import correlation
+from commonhold.machine.decoding import from_json
 
 PAUSE_SECONDS: Final = 0.1
 
@@ -186,7 +187,7 @@ class _Fault(msgspec.Struct, frozen=True):
 def _fault_in(data: bytes) -> CommonholdError | None:
     """Return the error in a body; None if it is an answer, such as a refusal."""
     try:
-        fault = msgspec.json.decode(data, type=_Fault)
+        fault = from_json(data, _Fault)
     except (msgspec.DecodeError, UnicodeError):
         return None
     family = calls.FAMILIES.get(fault.family, InternalError)

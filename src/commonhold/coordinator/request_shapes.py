@@ -11,6 +11,7 @@ from commonhold.api.wire.changesets import changeset as changeset_of
 from commonhold.coordinator.roles import Edited, ItemRequest, Planned, Replanned, RoleFailed, Verdict
 from commonhold.kernel.errors import InputError
 from commonhold.kernel.run import Locking, LockPlan, Role, RoleMessage, TokenUsage
+from commonhold.machine.decoding import from_plain
 from commonhold.tasks.plans import read_plan
 
 _EMPTY: Final = LockPlan()
@@ -159,7 +160,7 @@ def _answer(printed: bytes, by: Role) -> tuple[dict[str, Any], _Common] | RoleFa
 def _usage(shape: Mapping[str, Any]) -> TokenUsage | None:
     """Return the reported usage; a report that cannot be read is none."""
     try:
-        return msgspec.convert(shape["usage"], TokenUsage) if shape.get("usage") else None
+        return from_plain(shape["usage"], TokenUsage) if shape.get("usage") else None
     except msgspec.ValidationError:
         return None
 
@@ -168,7 +169,7 @@ def _locks(shape: Mapping[str, Any]) -> LockPlan | RoleFailed | None:
     if not shape.get("locks"):
         return None
     try:
-        return msgspec.convert(shape["locks"], LockPlan)
+        return from_plain(shape["locks"], LockPlan)
     except msgspec.ValidationError as fault:
         words = ", ".join(Locking)
         return RoleFailed(f"its `locks` cannot be read ({fault}); give `locking` (one of {words}), `keys` and `why`")

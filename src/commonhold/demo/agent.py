@@ -18,6 +18,7 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 from commonhold.demo.messages import Order, Progress, Spec, What, line
 from commonhold.demo.policies import FREE, PAUSE_SECONDS, GaveUpError, Way, way
 from commonhold.demo.workload import Chore
+from commonhold.machine.decoding import from_json
 
 _MAX_LINE_BYTES: Final = 1 << 26
 
@@ -60,7 +61,7 @@ async def _orders() -> AsyncIterator[Order]:
     reader = asyncio.StreamReader(limit=_MAX_LINE_BYTES)
     await asyncio.get_running_loop().connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)
     while order := await reader.readline():
-        yield msgspec.json.decode(order, type=Order)
+        yield from_json(order, Order)
 
 
 class Agent:
@@ -114,4 +115,4 @@ async def run(spec: Spec) -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(run(msgspec.json.decode(sys.argv[1], type=Spec)))
+    asyncio.run(run(from_json(sys.argv[1], Spec)))

@@ -12,6 +12,7 @@ from typing import Final
 import msgspec
 
 from commonhold.demo.messages import Order, Progress, Spec, What, line
+from commonhold.machine.decoding import from_json
 
 GRACE_SECONDS: Final = 6.0
 _SERVER: Final = (sys.executable, "-P", "-m", "commonhold", "mcp", "--agent")
@@ -38,7 +39,7 @@ class Member:
     async def until(self, what: What, listener: Listener) -> None:
         """Pass on the reports of the agent until it reports `what`. Raises AgentDiedError if it ends first."""
         while text := await self._words.readline():
-            progress = msgspec.json.decode(text, type=Progress)
+            progress = from_json(text, Progress)
             listener(self.name, progress)
             if progress.what is what:
                 return

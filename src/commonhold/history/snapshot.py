@@ -19,6 +19,7 @@ from commonhold.kernel.projection import State, apply
 from commonhold.kernel.run import ItemRecord, RunRecord
 from commonhold.kernel.task import TaskRecord
 from commonhold.kernel.values import Value
+from commonhold.machine.decoding import from_json
 
 REMEMBERED_SECONDS: Final = 60.0
 """How long before the newest event a lease may have ended that a commit names: its files take so long to be written."""
@@ -141,4 +142,4 @@ def beginning_of(reader: TaskReader) -> Beginning:
     event = compaction.event
     if not isinstance(event, LogCompacted) or digest_of(body) != event.digest:
         return Beginning(None, compaction, Difference(compaction.sequence, CHANGED))
-    return Beginning(msgspec.json.decode(body, type=Snapshot), compaction)
+    return Beginning(from_json(body, Snapshot), compaction)

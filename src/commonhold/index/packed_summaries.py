@@ -9,9 +9,9 @@ from typing import Final
 import msgspec
 
 from commonhold.code.analysis.repository.summary import Summary
+from commonhold.machine.decoding import from_msgpack
 
 _ENCODER: Final = msgspec.msgpack.Encoder()
-_DECODER: Final = msgspec.msgpack.Decoder(Summary)
 # The names of the fields stand before every value: the fastest level takes nine tenths away, and more is not worth it.
 _LEVEL: Final = 1
 _NUMBER_BYTES: Final = 8
@@ -40,7 +40,7 @@ def packed(summary: Summary) -> Packed:
 def unpacked(body: bytes) -> tuple[Summary, int]:
     """Return the stored summary, and roughly its size in memory."""
     encoded = zlib.decompress(body)
-    return _DECODER.decode(encoded), len(encoded) * 3
+    return from_msgpack(encoded, Summary), len(encoded) * 3
 
 
 def number_of(name: str) -> int:

@@ -10,6 +10,7 @@ import msgspec
 from commonhold.code.analysis.repository.summarise import summarise
 from commonhold.code.regions.budget import TRIALS
 from commonhold.index.packed_summaries import Packed, packed
+from commonhold.machine.decoding import from_msgpack
 from commonhold.machine.worker_process import Ask, answer_frames
 from commonhold.workspace.parse_trials import is_quick
 
@@ -20,8 +21,6 @@ _LIMIT_SECONDS_A_BYTE: Final = 20e-6
 Source = tuple[str, bytes]
 """A path and the bytes there."""
 
-_DECODER: Final = msgspec.msgpack.Decoder(list[Source])
-
 
 def summarised(sources: Sequence[Source]) -> list[Packed | None]:
     """Return the summary of each, packed for storage; None if there is none."""
@@ -30,7 +29,7 @@ def summarised(sources: Sequence[Source]) -> list[Packed | None]:
 
 def _answer(request: bytes, _ask: Ask) -> bytes:
     signal.setitimer(signal.ITIMER_PROF, _LIMIT_SECONDS + len(request) * _LIMIT_SECONDS_A_BYTE)
-    answer = msgspec.msgpack.encode(summarised(_DECODER.decode(request)))
+    answer = msgspec.msgpack.encode(summarised(from_msgpack(request, list[Source])))
     gc.collect()
     signal.setitimer(signal.ITIMER_PROF, 0)
     return answer

@@ -12,6 +12,7 @@ from commonhold.code.analysis.repository.summary import Summary
 from commonhold.code.regions.languages import language_for
 from commonhold.index.packed_summaries import Packed, packed
 from commonhold.index.summarising import Source, summarised
+from commonhold.machine.decoding import from_msgpack
 from commonhold.machine.worker_process import WorkerProcess, program_of
 
 T = TypeVar("T")
@@ -24,7 +25,6 @@ _PROGRAM: Final = program_of("commonhold.index.summarising")
 _AHEAD: Final = 2
 MOST_TRIES: Final = 3
 """After this many kills over one file, that file is to blame: the system kills a process that needs all memory."""
-_DECODER: Final = msgspec.msgpack.Decoder(list[Packed | None])
 _KILLED: Final = "it could not be summarised: the process that tried died"
 
 
@@ -37,7 +37,7 @@ class Worker(WorkerProcess):
 
     def summarise(self, sources: Sequence[Source]) -> list[Packed | None]:
         """The summaries of some files."""
-        return _DECODER.decode(self.ask(msgspec.msgpack.encode(sources)))
+        return from_msgpack(self.ask(msgspec.msgpack.encode(sources)), list[Packed | None])
 
 
 class Workers:

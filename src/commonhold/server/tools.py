@@ -15,6 +15,7 @@ from commonhold.kernel.errors import Code, UsageError
 from commonhold.kernel.modes import Mode
 from commonhold.kernel.task import Task
 from commonhold.kernel.values import Version
+from commonhold.machine.decoding import from_plain
 from commonhold.server.compact_responses import thrifty
 from commonhold.tasks.answers import TaskAction
 
@@ -184,7 +185,7 @@ async def call(hold: AsyncCommonhold, name: str, arguments: Mapping[str, Any]) -
 
 def _decoded(tool: Tool, arguments: Mapping[str, Any]) -> msgspec.Struct:
     try:
-        return msgspec.convert(arguments, tool.arguments)
+        return from_plain(arguments, tool.arguments)
     except msgspec.ValidationError as fault:
         required = tool.input_schema.get("required", [])
         optional = [name for name in tool.input_schema["properties"] if name not in required]

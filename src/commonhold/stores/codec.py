@@ -1,14 +1,14 @@
 """Domain values to JSON and back. Field names are the wire format: renaming one needs a migration."""
 
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import msgspec
 
 from commonhold.kernel.events import KIND_OF, KINDS, Event
+from commonhold.machine.decoding import from_json
 
 T = TypeVar("T")
 _encoder = msgspec.json.Encoder(order="deterministic")
-_decoders: dict[Any, msgspec.json.Decoder[Any]] = {}
 
 
 def encode(value: object) -> bytes:
@@ -18,11 +18,7 @@ def encode(value: object) -> bytes:
 
 def decode(data: bytes | str, type_: type[T]) -> T:
     """The value back. Raises `msgspec.DecodeError` for anything else than JSON of that type."""
-    decoder = _decoders.get(type_)
-    if decoder is None:
-        decoder = _decoders[type_] = msgspec.json.Decoder(type_)
-    result: T = decoder.decode(data)
-    return result
+    return from_json(data, type_)
 
 
 def encode_event(event: Event) -> tuple[str, bytes]:

@@ -9,6 +9,7 @@ from typing import Final
 
 import msgspec
 
+from commonhold.machine.decoding import from_json
 from commonhold.machine.file_replacement import replace_file
 from commonhold.tasks.claiming import Remembered
 from commonhold.workspace.state_folder import StateFolder
@@ -30,7 +31,7 @@ class ClaimMemory:
         """Return the last saved memory; an empty one if the file is missing or not valid."""
         try:
             with open(self._path, "rb") as file:
-                return msgspec.json.decode(file.read(), type=Remembered)
+                return from_json(file.read(), Remembered)
         except (FileNotFoundError, msgspec.DecodeError):
             return Remembered()
 

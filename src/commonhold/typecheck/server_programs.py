@@ -16,6 +16,7 @@ from typing import Final
 
 import msgspec
 
+from commonhold.machine.decoding import from_json
 from commonhold.typecheck.server import Server
 
 _NUMBERS: Final = re.compile(r"\d+")
@@ -42,7 +43,7 @@ def npm_version(program: str) -> str:
     """Return the version of the npm package that installed a program; empty if none did."""
     package = Path(os.path.realpath(program)).parent.parent / "package.json"
     with suppress(OSError, msgspec.DecodeError, msgspec.ValidationError), package.open("rb") as file:
-        return msgspec.json.decode(file.read(_LARGEST_PACKAGE_BYTES), type=_Package).version
+        return from_json(file.read(_LARGEST_PACKAGE_BYTES), _Package).version
     return ""
 
 

@@ -10,6 +10,7 @@ import msgspec
 
 from commonhold.kernel.errors import Code, InputError
 from commonhold.machine import file_stamps
+from commonhold.machine.decoding import from_json
 from commonhold.machine.file_replacement import replace_file
 from commonhold.machine.file_stamps import Stamp
 
@@ -32,7 +33,7 @@ class PrivateFile(Generic[T]):
         try:
             with open(os.open(self.path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC), "rb") as file:
                 is_private = os.fstat(file.fileno()).st_mode & 0o077 == 0
-                found: tuple[T, ...] = msgspec.json.decode(file.read(), type=tuple[self._item, ...])  # type: ignore[name-defined]
+                found: tuple[T, ...] = from_json(file.read(), tuple[self._item, ...])  # type: ignore[name-defined]
         except FileNotFoundError:
             return ()
         except (OSError, msgspec.DecodeError, UnicodeError) as fault:

@@ -15,6 +15,7 @@ import msgspec
 
 from commonhold.agents.runtime.shell_run import Run
 from commonhold.agents.runtime.write_protection import Asked
+from commonhold.machine.decoding import from_json
 from commonhold.machine.system import RandomIds
 from commonhold.shell.held_paths import Holding
 from commonhold.workspace.survey import Survey
@@ -142,6 +143,6 @@ class CommandRecords:
 def _read(path: Path, kind: type[_Kind]) -> _Kind | None:
     """Return the record in a file; None if it is gone, cut off, or of another version."""
     try:
-        return msgspec.json.decode(path.read_bytes(), type=kind)
+        return from_json(path.read_bytes(), kind)
     except (OSError, ValueError):
         return None

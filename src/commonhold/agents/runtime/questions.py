@@ -6,6 +6,8 @@ from typing import Annotated, Any, Literal, NotRequired, TypedDict
 
 import msgspec
 
+from commonhold.machine.decoding import from_plain
+
 Call = Callable[[Mapping[str, Any]], Mapping[str, Any]]
 """Answers a question: its fields in, an answer out. Raises CommonholdError."""
 Words = Annotated[list[str], msgspec.Meta(min_length=1)]
@@ -73,7 +75,7 @@ class Route:
     def answer(self, asked: object) -> Mapping[str, Any]:
         """Answer a question decoded from JSON. Raises Unfit, and all errors of the call."""
         try:
-            fields: Mapping[str, Any] = msgspec.convert(asked, self.form)
+            fields: Mapping[str, Any] = from_plain(asked, self.form)
         except msgspec.ValidationError as fault:
             raise Unfit(str(fault)) from fault
         return self.call(fields)

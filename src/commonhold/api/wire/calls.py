@@ -19,6 +19,7 @@ from commonhold.api.wire.protocol import HELLO as HELLO  # noqa: PLC0414 - they 
 from commonhold.api.wire.protocol import PROTOCOL as PROTOCOL  # noqa: PLC0414
 from commonhold.kernel.errors import Code, CommonholdError, InputError, InternalError, StoreError, UsageError
 from commonhold.machine import correlation
+from commonhold.machine.decoding import from_msgpack, msgpack_reader
 
 MAX_FRAME_BYTES: Final = 256_000_000
 LENGTH: Final = struct.Struct(">I")
@@ -116,9 +117,9 @@ class Method:
 
 
 _encoder: Final = msgspec.msgpack.Encoder()
-_request: Final = msgspec.msgpack.Decoder(Request)
-_reply: Final = msgspec.msgpack.Decoder(Reply)
-_fault: Final = msgspec.msgpack.Decoder(Fault)
+_request: Final = msgpack_reader(Request)
+_reply: Final = msgpack_reader(Reply)
+_fault: Final = msgpack_reader(Fault)
 FAMILIES: Final[dict[str, type[CommonholdError]]] = {
     each.__name__: each for each in (UsageError, InputError, StoreError, InternalError)
 }
@@ -155,7 +156,7 @@ def described(name: str) -> Method:
         tuple(label for label, *_ in fields),
         rest,
         hints["return"],
-        msgspec.msgpack.Decoder(parameters).decode,
+        msgpack_reader(parameters),
     )
 
 
@@ -191,7 +192,7 @@ def encode_hello(hello: Hello) -> bytes:
 
 def decode_request(frame: bytes | bytearray) -> Request:
     """The request in a frame. Raises UNREADABLE."""
-    return _request.decode(frame)
+    return _request(frame)
 
 
 def encode_answer(number: int, answer: object) -> bytes:
@@ -208,10 +209,10 @@ def _with_events(answer: tuple[object, ...]) -> tuple[object, ...]:
 
 
 @cache
-def _answer_decoder(kind: object) -> Callable[[msgspec.Raw], Any]:
+def _answer_decoder(kind: Any) -> Callable[[msgspec.Raw], Any]:  # noqa: ANN401 - each method has its own
     # Recognised by its name: the class itself would be loaded here, with all kinds of events.
     if not any(getattr(each, "__name__", "") == "Recorded" for each in get_args(kind)):
-        return msgspec.msgpack.Decoder(kind).decode
+        return msgpack_reader(kind)
     from commonhold.api.wire import recorded  # noqa: PLC0415
 
     return recorded.decode
@@ -226,12 +227,12 @@ def encode_fault(number: int, fault: CommonholdError) -> bytes:
 
 def decode_reply(frame: bytes) -> Reply:
     """The reply in a frame. Raises UNREADABLE."""
-    return _reply.decode(frame)
+    return _reply(frame)
 
 
 def decode_fault(raw: msgspec.Raw) -> CommonholdError:
     """The error in a reply, to be raised."""
-    fault = _fault.decode(raw)
+    fault = _fault(raw)
     return FAMILIES.get(fault.family, InternalError)(
         fault.code,
         fault.message,
@@ -243,7 +244,7 @@ def decode_fault(raw: msgspec.Raw) -> CommonholdError:
 
 def decode_hello(raw: msgspec.Raw) -> Hello:
     """A hello. Raises UNREADABLE."""
-    return msgspec.msgpack.decode(raw, type=Hello)
+    return from_msgpack(raw, Hello)
 
 
 def _framed(body: bytes) -> bytes:

@@ -8,6 +8,7 @@ import msgspec
 
 from commonhold.kernel.changeset import Changeset, Edit, LeaseRef, Read
 from commonhold.kernel.errors import Code, InputError
+from commonhold.machine.decoding import from_plain
 
 _PARTS = {"edits": Edit, "leases": LeaseRef, "reads": Read}
 
@@ -29,7 +30,7 @@ def changeset(shape: object) -> Changeset:
         for index, part in enumerate(_list(shape, name)):
             _check_names(f"{name}[{index}]", part, kind)
     try:
-        return msgspec.convert(shape, Changeset)
+        return from_plain(shape, Changeset)
     except (msgspec.ValidationError, ValueError) as fault:
         raise _invalid(str(fault)) from fault
 

@@ -21,6 +21,7 @@ from commonhold.api.routes import Route
 from commonhold.api.wire import calls
 from commonhold.api.wire.changesets import changeset
 from commonhold.kernel.errors import Code, InputError, UsageError
+from commonhold.machine.decoding import from_json, from_plain
 from commonhold.machine.secrets import masked
 
 if TYPE_CHECKING:
@@ -114,7 +115,7 @@ def read(route: Route, values: Mapping[str, str], query: str, body: bytes, key: 
     if key:
         _name(given, key, known.fields)
     try:
-        parameters = msgspec.convert(given, known.parameters, strict=route.has_body)
+        parameters = from_plain(given, known.parameters, strict=route.has_body)
     except (msgspec.ValidationError, ValueError, OverflowError) as fault:
         raise _unfit(f"{route.operation} does not take these parameters: {fault}") from fault
     arguments, named = known.split(parameters)
@@ -272,11 +273,11 @@ def answer_in(route: Route, data: bytes) -> Any:  # noqa: ANN401 - each operatio
     if _is_map(kind):
         return _parsed(data)
     if get_origin(kind) is not tuple:
-        return msgspec.json.decode(data, type=kind)
-    items = msgspec.json.decode(data, type=_Items).items
+        return from_json(data, kind)
+    items = from_json(data, _Items).items
     if "event" in getattr(get_args(kind)[0], "__dataclass_fields__", {}):
-        return tuple(map(_recorded, msgspec.json.decode(items, type=list[_Event])))
-    return msgspec.json.decode(items, type=kind)
+        return tuple(map(_recorded, from_json(items, list[_Event])))
+    return from_json(items, kind)
 
 
 class _Items(msgspec.Struct, frozen=True):
@@ -305,7 +306,7 @@ def _recorded(shape: _Event) -> Recorded:
 def _parsed(data: bytes) -> RegionMap:
     from commonhold.code.regions.discover import discover  # noqa: PLC0415 - loaded here: it brings the parsers
 
-    file = msgspec.json.decode(data, type=_File)
+    file = from_json(data, _File)
     return discover(file.source, file.path)
 
 

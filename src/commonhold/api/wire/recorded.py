@@ -5,6 +5,7 @@ from typing import Final
 import msgspec
 
 from commonhold.kernel.events import Recorded
+from commonhold.machine.decoding import msgpack_reader
 from commonhold.stores import codec
 
 
@@ -15,7 +16,7 @@ class _Event(msgspec.Struct, array_like=True, frozen=True):
     body: str
 
 
-_events: Final = msgspec.msgpack.Decoder(list[_Event])
+_events: Final = msgpack_reader(list[_Event])
 
 
 def shape(answer: tuple[object, ...]) -> tuple[object, ...]:
@@ -30,5 +31,5 @@ def _event(recorded: Recorded) -> _Event:
 
 def decode(raw: msgspec.Raw) -> tuple[Recorded, ...]:
     """The events back."""
-    events = _events.decode(raw)
+    events = _events(raw)
     return tuple(Recorded(each.sequence, each.at, codec.decode_event(each.kind, each.body)) for each in events)

@@ -46,8 +46,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from typing import Any, Final, TypeVar, cast
 
-import msgspec
-
 from commonhold.kernel.clock import Now
 from commonhold.kernel.commands import (
     Acquire,
@@ -65,6 +63,7 @@ from commonhold.kernel.commands import (
 from commonhold.kernel.lease_ports import Once
 from commonhold.kernel.outcomes import Outcome
 from commonhold.leases.registry import reused
+from commonhold.machine.decoding import msgpack_reader
 from commonhold.stores.kept_answers import decode_answer
 from commonhold.stores.redis.requests import arguments, micro, request_field
 from commonhold.stores.redis.scripts import EPOCH, KEYS, load
@@ -100,7 +99,7 @@ _PARTS: Final = (
     "execute",
 )
 _MAKE_ROOM: Final = (Renew, Release, Break, Heartbeat, Review)
-_kept: Final = msgspec.msgpack.Decoder(tuple[str, str, str])
+_kept: Final = msgpack_reader(tuple[str, str, str])
 
 
 class RedisRegistry:
@@ -143,7 +142,7 @@ class RedisRegistry:
         packed_answer = self._server.ask("HGET", self._keys["answers"], request_field(holder, once))
         if packed_answer is None:
             return None
-        fingerprint, kind, body = _kept.decode(packed_answer)
+        fingerprint, kind, body = _kept(packed_answer)
         if fingerprint != once.fingerprint:
             raise reused(once.request_id)
         return cast("Outcome", decode_answer(kind, body))

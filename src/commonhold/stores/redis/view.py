@@ -6,21 +6,20 @@ from functools import cached_property
 from itertools import islice
 from typing import Final
 
-import msgspec
-
 from commonhold.kernel.clock import Now
 from commonhold.kernel.events import Recorded, ValuePut, lease_id_of
 from commonhold.kernel.keys import Key
 from commonhold.kernel.lease import Lease, Waiter
 from commonhold.kernel.partial_work import PartialWork
 from commonhold.kernel.values import Value
+from commonhold.machine.decoding import msgpack_reader
 from commonhold.stores import codec
 from commonhold.stores.redis.scripts import load
 from commonhold.stores.redis.server import Server
 
 _CHUNK: Final = 1000
 _Entry = tuple[bytes, list[bytes]]
-_stored_value: Final = msgspec.msgpack.Decoder(tuple[int, str])
+_stored_value: Final = msgpack_reader(tuple[int, str])
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +95,7 @@ class RedisView:
         packed = self._server.ask("HGET", self._keys["values"], key)
         if packed is None:
             return None
-        version, body = _stored_value.decode(packed)
+        version, body = _stored_value(packed)
         if version <= upto:
             return codec.decode(body, Value)
         for each in self._backwards():

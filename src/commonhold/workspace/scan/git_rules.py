@@ -10,6 +10,7 @@ from typing import Final
 import msgspec
 
 from commonhold.machine import file_stamps
+from commonhold.machine.decoding import from_msgpack
 from commonhold.machine.file_stamps import Stamp
 from commonhold.workspace import generated_folders
 from commonhold.workspace.files.canonical_paths import RESERVED
@@ -118,7 +119,7 @@ def _begun(git: Git, now_nanoseconds: int) -> _Ground:
 
 def _decoded(known: bytes) -> _Ground | None:
     try:
-        return msgspec.msgpack.decode(known, type=_Ground) if known else None
+        return from_msgpack(known, _Ground) if known else None
     except msgspec.DecodeError:
         return None
 
