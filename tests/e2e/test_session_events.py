@@ -163,6 +163,32 @@ def test_a_session_goes_on_by_itself_when_the_limit_ends(office: Office) -> None
     assert attempt.usage.tokens_in == 30
 
 
+def test_an_agent_that_chooses_the_id_of_its_conversation_goes_on_with_it(office: Office) -> None:
+    limited = '{"type": "turn.failed", "error": {"message": "usage limit reached, try again in 1 second"}}'
+    play(
+        office,
+        "codex",
+        f'case "$*" in *"resume 0199-a "*) test -f made.py && {prints(PRINTED["codex"])}; exit;; esac',
+        """echo half > made.py; echo '{"type": "thread.started", "thread_id": "0199-a"}'""",
+        f"echo '{limited}'; exit 1",
+    )
+    session = start(office, "codex", most_attempts=1)
+    record = office.until(session, SessionState.AWAITING_REVIEW)
+    assert (record.attempts[0].turns, record.tries) == (2, 1)
+
+
+def test_an_id_that_could_be_an_option_is_none(office: Office) -> None:
+    play(
+        office,
+        "codex",
+        f'case "$*" in *evil*) exit 3;; esac; test ! -f made.py || {{ {prints(PRINTED["codex"])}; exit; }}',
+        """echo half > made.py; echo '{"type": "thread.started", "thread_id": "--evil"}'""",
+        """echo '{"type": "turn.failed", "error": {"message": "rate limit, try again in 1 second"}}'; exit 1""",
+    )
+    session = start(office, "codex", most_attempts=1)
+    assert office.until(session, SessionState.AWAITING_REVIEW).attempts[0].turns == 2
+
+
 def test_a_session_is_recorded_with_the_times_of_its_output(office: Office, call_here: Call, tmp_path: Path) -> None:
     play(office, "claude", "echo first >&2", "while [ ! -e go-on ]; do sleep 0.05; done", prints(PRINTED["claude"]))
     session = start(office, "claude")

@@ -24,8 +24,8 @@ class HeadlessAgent:
     `name` is that of its adapter in `registry.AGENTS`. `start` and `resume` are arguments, in which `{prompt}`,
     `{workspace}`, `{quoted_workspace}` and `{session}` stand for values: `{session}` is the UUID that a new session
     gets, or the id of the session to resume. An agent without `{session}` in `start` chooses that id, and reports it.
-    `interactive` are the arguments by which a person goes on with the session of that UUID at a terminal; for an agent
-    that chooses the id itself, they begin a new one. `environment` is added to that of the process.
+    `interactive` are the arguments for a person at a terminal, and `rejoin` those after them that go on with the
+    session of an id. `environment` is added to that of the process.
     """
 
     name: str
@@ -33,6 +33,7 @@ class HeadlessAgent:
     start: tuple[str, ...]
     resume: tuple[str, ...]
     interactive: tuple[str, ...]
+    rejoin: tuple[str, ...]
     environment: Mapping[str, str] = field(default_factory=dict)
 
     def starting(self, prompt: str, workspace: str, session: str) -> tuple[str, ...]:
@@ -44,8 +45,14 @@ class HeadlessAgent:
         return (self.program, *_filled(self.resume, prompt, workspace, session))
 
     def attending(self, workspace: str, session: str) -> tuple[str, ...]:
-        """Return the command for a person who goes on with the session of this UUID at a terminal."""
-        return (self.program, *_filled(self.interactive, "", workspace, session))
+        """Return the command for a person who goes on at a terminal; without the id of a session, with a new one."""
+        arguments = (*self.interactive, *self.rejoin) if session else self.interactive
+        return (self.program, *_filled(arguments, "", workspace, session))
+
+    @property
+    def takes_id(self) -> bool:
+        """Return whether a new session gets its id from us."""
+        return any("{session}" in each for each in self.start)
 
 
 def _filled(arguments: tuple[str, ...], prompt: str, workspace: str, session: str) -> tuple[str, ...]:
@@ -83,6 +90,7 @@ _ALL: Final = (
         "claude",
         (*_CLAUDE, "--session-id", "{session}"),
         (*_CLAUDE, "--resume", "{session}"),
+        (),
         ("--resume", "{session}"),
     ),
     HeadlessAgent(
@@ -91,12 +99,14 @@ _ALL: Final = (
         (*_CODEX, "{prompt}"),
         (*_CODEX, "resume", "{session}", "{prompt}"),
         ("-C", "{workspace}"),
+        ("resume", "{session}"),
     ),
     HeadlessAgent(
         "gemini",
         "gemini",
         (*_GEMINI, "--session-id", "{session}"),
         (*_GEMINI, "-r", "{session}"),
+        (),
         ("-r", "{session}"),
     ),
     HeadlessAgent(
@@ -105,12 +115,14 @@ _ALL: Final = (
         (*_OPENCODE, "{prompt}"),
         (*_OPENCODE, "-s", "{session}", "{prompt}"),
         ("{workspace}",),
+        ("-s", "{session}"),
     ),
     HeadlessAgent(
         "copilot",
         "copilot",
         (*_COPILOT, "--session-id={session}"),
         (*_COPILOT, "--resume={session}"),
+        (),
         ("--resume={session}",),
         # Without it `copilot -p` runs no hooks of the repository.
         {"GITHUB_COPILOT_PROMPT_MODE_REPO_HOOKS": "true"},

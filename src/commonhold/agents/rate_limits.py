@@ -13,9 +13,11 @@ LONGEST_WAIT_SECONDS: Final = 8 * 86_400.0
 _LIMIT: Final = re.compile(
     r"too many requests|rate.?limit|\b(?:usage|session|hour|hourly|daily|weekly|monthly|opus|sonnet) limit"
     r"|hit your (?:\w+ ){0,3}limit|limit reached\b.*\bresets?\b|(?<!disk )quota|resource.?(?:has been )?exhausted"
+    r"|credit balance|(?:insufficient|out of|no) (?:credits?|funds)\b|payment required"
     r"|exhausted your (?:\w+ ){0,2}capacity|\b(?:status|code|error|http|failed)\W{0,8}429\b",
     re.IGNORECASE | re.DOTALL,
 )
+_PAYMENT: Final = re.compile(r"\bcredits?\b|\bbilling\b|\bfunds\b|insufficient.?quota|payment required", re.IGNORECASE)
 _EPOCH: Final = re.compile(r"limit reached\|(\d{9,11})\b", re.IGNORECASE)
 _SPAN: Final = re.compile(
     r"\b(?:try again|retry|resets?|reset after|wait)\s+(?:in|after)\s+"
@@ -39,6 +41,11 @@ _MOST_CHARACTERS: Final = 4_000
 def says_limit(error: str) -> bool:
     """Return whether an error message of an agent says that its account has reached a limit, or is out of quota."""
     return _LIMIT.search(error[:_MOST_CHARACTERS]) is not None
+
+
+def asks_for_payment(error: str) -> bool:
+    """Return whether the error of a limit says that only a payment ends it, unless it says when the limit ends."""
+    return _PAYMENT.search(error[:_MOST_CHARACTERS]) is not None
 
 
 def wait_seconds(error: str, until: float | None, now: datetime) -> float | None:

@@ -55,9 +55,9 @@ LOOK_SECONDS: Final = 0.2
 def attach(given: Given, session: str, words: tuple[str, ...], *, finish: bool) -> int:
     """Take SESSION over at this terminal, in its workspace, with its environment, sandbox and limits.
 
-    A running session is paused first. Then claude, gemini and copilot go on with their conversation; codex and opencode
-    begin a new one; for all others your shell is started, and with COMMAND that is run instead. The log of the
-    session gets the output, too. Afterwards the session is paused: `commonhold session resume` has its agent go on.
+    A running session is paused first. Then a known agent goes on with its conversation; for all others your shell is
+    started, and with COMMAND that is run instead. The log of the session gets the output, too. Afterwards the session
+    is paused: `commonhold session resume` has its agent go on.
     With --finish it goes on to the checks and to review, unless the command fails.
     """
     holder = check_holder(agent_of(given) or "")

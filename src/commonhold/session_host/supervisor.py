@@ -5,6 +5,7 @@ have taken the session over, under a higher fence.
 """
 
 import os
+import re
 import time
 import uuid
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -15,7 +16,8 @@ from functools import partial
 from pathlib import Path
 from typing import Final, TypeVar
 
-from commonhold.agents.headless import HEADLESS, line_of_command
+from commonhold.agents.headless import HEADLESS, HeadlessAgent, line_of_command
+from commonhold.agents.headless_reports import report_in
 from commonhold.client.session import Commonhold
 from commonhold.config import Settings
 from commonhold.kernel.errors import CommonholdError
@@ -57,6 +59,8 @@ _REPORT_SECONDS: Final = 60.0
 _MOST_ENTRIES: Final = 1_000
 _MARGIN_SECONDS: Final = GRACE_SECONDS + 5.0
 """A supervisor that could not renew its lease ends the agent this long before its end: ending takes time."""
+_IS_ID: Final = re.compile(r"[\w][\w.-]{0,99}", re.ASCII)
+"""The form of ids that become arguments of a program."""
 _log: Final = Log(__name__)
 T = TypeVar("T")
 
@@ -122,7 +126,7 @@ class Attachment:
     finishes: bool = False
 
     def command(
-        self, record: ManagedSessionRecord, note: WorkspaceNote, environment: Mapping[str, str]
+        self, record: ManagedSessionRecord, note: WorkspaceNote, environment: Mapping[str, str], log: Path
     ) -> tuple[Sequence[str], Mapping[str, str]]:
         """Return the command, and the variables to add to its environment."""
         known = HEADLESS.get(record.session.agent)
@@ -130,7 +134,7 @@ class Attachment:
             # A shell of this machine need not be in the image of a container.
             shell = "" if note.container else environment.get("SHELL", "")
             return self.words or (shell or SHELL,), {}
-        return known.attending(note.path, _conversation(record)), known.environment
+        return known.attending(note.path, _conversation(record, known, log)), known.environment
 
     def asked(self) -> Stopped | None:
         """Say whether the turn must stop since the person is gone."""
@@ -199,16 +203,16 @@ class Supervisor:
                 self.files.put_note(note)
             # The engine sets those of a container.
             limits = Limits() if note.container else limits_of(session, self.files.group(session.id))
+            log = self.files.log(session.id, record.attempt)
             if self.attachment:
-                words, more = self.attachment.command(record, note, environment)
+                words, more = self.attachment.command(record, note, environment, log)
             else:
                 record, prompt = self._prompted(record)
-                words, more = agent_command(record, str(prompt), note.path, is_first=is_first)
+                words, more = agent_command(record, str(prompt), note.path, None if is_first else log)
         except CommonholdError as fault:
             return self.files.note(session.id), self._not_started(f"{fault.message}; next: {fault.hint}")
         except OSError as fault:
             return self.files.note(session.id), self._not_started(f"the workspace could not be made: {fault}")
-        log = self.files.log(session.id, record.attempt)
         turn = Turn(note, log, {**environment, **more}, partial(self._asked, wishes), self._spared, limits)
         try:
             if self.attachment:
@@ -329,22 +333,30 @@ class Supervisor:
 
 
 def agent_command(
-    record: ManagedSessionRecord, prompt_file: str, workspace: str, *, is_first: bool
+    record: ManagedSessionRecord, prompt_file: str, workspace: str, log: Path | None
 ) -> tuple[Sequence[str], Mapping[str, str]]:
     """Return the command of the agent, and the variables to add to its environment.
 
-    A known agent resumes its own session in a later turn, if it takes the id of that from us; all others begin again
-    in the workspace as it is.
+    In a later turn of an attempt, which has a `log`, a known agent resumes its own session, if its id is known; all
+    others begin again in the workspace as it is.
     """
     session = record.session
     known = HEADLESS.get(session.agent)
     if known is None:
         return (SHELL, "-c", line_of_command(session.agent, prompt_file, workspace)), {}
-    takes_id = any("{session}" in each for each in known.start)
-    make = known.starting if is_first or not takes_id else known.resuming
-    return make(session.task, workspace, _conversation(record)), known.environment
+    if log and (conversation := _conversation(record, known, log)):
+        return known.resuming(session.task, workspace, conversation), known.environment
+    return known.starting(session.task, workspace, _own_id(record)), known.environment
 
 
-def _conversation(record: ManagedSessionRecord) -> str:
-    """Return the id of the agent's own session in an attempt."""
+def _conversation(record: ManagedSessionRecord, agent: HeadlessAgent, log: Path) -> str:
+    """Return the id of the agent's own session in an attempt: the one it has reported, or has got; empty if unknown."""
+    with suppress(OSError), log.open("rb") as file:
+        reported = report_in(agent.name, file).session
+        if _IS_ID.fullmatch(reported):
+            return reported
+    return _own_id(record) if agent.takes_id else ""
+
+
+def _own_id(record: ManagedSessionRecord) -> str:
     return str(uuid.uuid5(uuid.NAMESPACE_URL, f"{record.place}/{record.id}/{record.attempt}"))

@@ -148,7 +148,10 @@ class CommandTerminal:
         """Print to the person, who may be gone: the log has it in any case."""
         try:
             while printed and not self._person.gone:
-                printed = printed[os.write(self._person.writing, printed) :]
+                try:
+                    printed = printed[os.write(self._person.writing, printed) :]
+                except BlockingIOError:  # another program has left the terminal so; it takes no more for now
+                    select.select([], [self._person.writing], [], LOOK_SECONDS)
         except OSError:
             self._person.gone = self._person.gone or _CLOSED
 

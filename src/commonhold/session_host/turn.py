@@ -7,7 +7,7 @@ import math
 import signal
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -16,7 +16,7 @@ from typing import Final
 from commonhold.agents.headless import HEADLESS
 from commonhold.agents.headless_events import AgentEvent
 from commonhold.agents.headless_reports import AgentReport, report_in
-from commonhold.agents.rate_limits import wait_seconds
+from commonhold.agents.rate_limits import asks_for_payment, wait_seconds
 from commonhold.kernel.managed_session import EndCause, ManagedSession, SessionMove, SessionWish
 from commonhold.kernel.run import NOTHING_USED
 from commonhold.kernel.texts import counted
@@ -98,7 +98,12 @@ class Turn:
         is nothing to check. Only checks that fail, and a wish to cancel, end the session.
         """
         patient = replace(session, timeout_seconds=math.inf, silence_seconds=math.inf)
-        with person.joined(self.log) as terminal:
+        with ExitStack() as stack:
+            try:
+                terminal = stack.enter_context(person.joined(self.log))
+            except OSError as fault:
+                why = f"no terminal could be opened: {fault.strerror}"
+                return SessionReport(SessionMove.PAUSE, why, EndCause.NOT_STARTED)
             status, stopped = self.command(words, math.inf, patient, terminal)
         report = _ended(status, stopped, "the command at the terminal")
         if report is not None and report.move is SessionMove.FAIL:
@@ -118,10 +123,16 @@ class Turn:
         return SessionReport(SessionMove.FINISH, f"{ended}{passed}", EndCause.EXITED, 0)
 
     def _rate_limited(self, limit: AgentEvent, status: int | None, rate_limits: int) -> SessionReport:
-        """Return the report of a pause: until the limit ends, if the agent says when, or for a time that grows."""
+        """Return the report of a pause: until the limit ends, if the agent says when, or for a time that grows.
+
+        A limit that only a payment ends pauses the session until a person resumes it.
+        """
         found = wait_seconds(limit.text, limit.until, self.wall())
         grown = min(LONGEST_LIMIT_PAUSE_SECONDS, FIRST_LIMIT_PAUSE_SECONDS * 2.0 ** min(rate_limits, _MOST_DOUBLINGS))
         why = limit.text.strip().partition("\n")[0][:_MOST_QUOTED]
+        if found is None and asks_for_payment(limit.text):
+            note = f"the agent's account has no credit left; pay, then resume: {why}"
+            return SessionReport(SessionMove.PAUSE, note, EndCause.RATE_LIMITED, status)
         pause = grown if found is None else found + _LIMIT_MARGIN_SECONDS
         note = f"the agent's account is rate-limited: {why}"
         return SessionReport(SessionMove.PAUSE, note, EndCause.RATE_LIMITED, status, wait_seconds=pause)

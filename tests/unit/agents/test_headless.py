@@ -57,7 +57,15 @@ def test_the_command_lines() -> None:
 
 def test_the_command_lines_for_a_person_at_a_terminal() -> None:
     lines = [shlex.join(agent.attending("/ws", "ID")) for agent in HEADLESS.values()]
-    assert lines == ["claude --resume ID", "codex -C /ws", "gemini -r ID", "opencode /ws", "copilot --resume=ID"]
+    assert lines == [
+        "claude --resume ID",
+        "codex -C /ws resume ID",
+        "gemini -r ID",
+        "opencode /ws -s ID",
+        "copilot --resume=ID",
+    ]
+    lines = [shlex.join(agent.attending("/ws", "")) for agent in HEADLESS.values()]
+    assert lines == ["claude", "codex -C /ws", "gemini", "opencode /ws", "copilot"]
 
 
 def test_paths_in_the_line_of_any_command_are_quoted() -> None:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commonhold.agents.rate_limits import LONGEST_WAIT_SECONDS, says_limit, wait_seconds
+from commonhold.agents.rate_limits import LONGEST_WAIT_SECONDS, asks_for_payment, says_limit, wait_seconds
 
 NOW = datetime(2026, 11, 30, 12, 0, tzinfo=UTC)
 HOUR = 3600.0
@@ -37,6 +37,20 @@ HOUR = 3600.0
 def test_the_wait_that_an_error_names(error: str, expected: float | None) -> None:
     assert says_limit(error)
     assert wait_seconds(error, None, NOW) == expected
+
+
+@pytest.mark.parametrize(
+    ("error", "expected"),
+    [
+        ("Credit balance is too low", True),
+        ("You exceeded your current quota, please check your plan and billing details.", True),
+        ("402 Payment Required: insufficient credits", True),
+        ("429 Too Many Requests", False),
+    ],
+)
+def test_a_limit_that_only_a_payment_ends(error: str, *, expected: bool) -> None:
+    assert says_limit(error)
+    assert asks_for_payment(error) is expected
 
 
 @pytest.mark.parametrize("error", ["write failed: Disk quota exceeded (os error 122)", "no such file"])

@@ -1,5 +1,6 @@
 """One turn of a session, with real commands: how it ends, and that no process of it is left."""
 
+import errno
 import os
 import pickle
 import signal
@@ -163,6 +164,25 @@ def test_only_the_agent_itself_reports_a_rate_limit(
 ) -> None:
     report = run(LIMITED % "", **rest)
     assert (report.move, report.cause, report.wait_seconds) == (SessionMove.FAIL, cause, None)
+
+
+def test_an_account_without_credit_pauses_the_session_until_a_person_resumes_it(
+    run: Callable[..., SessionReport],
+) -> None:
+    report = run(LIMITED.replace("429 Too Many Requests%s", "insufficient credits"), agent="codex")
+    assert (report.move, report.cause, report.wait_seconds) == (SessionMove.PAUSE, EndCause.RATE_LIMITED, None)
+    assert report.note == "the agent's account has no credit left; pay, then resume: insufficient credits"
+
+
+def test_a_person_without_a_terminal_to_spare_leaves_the_session_paused(tmp_path: Path) -> None:
+    def joined(_: Path) -> None:
+        raise OSError(errno.ENOSPC, "out of pty devices")
+
+    one = Turn(workspace_at(tmp_path), tmp_path / "1.log", {}, lambda: None, tuple)
+    session = ManagedSession("s1", "do it", "claude", "c" * 40, "/", "here")
+    report = one.attend(session, ["true"], SimpleNamespace(joined=joined), finishes=True)  # type: ignore[arg-type]
+    assert (report.move, report.cause) == (SessionMove.PAUSE, EndCause.NOT_STARTED)
+    assert report.note == "no terminal could be opened: out of pty devices"
 
 
 def test_an_agent_that_was_ended_at_a_limit_of_time_is_not_rate_limited(run: Callable[..., SessionReport]) -> None:
