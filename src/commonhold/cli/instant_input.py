@@ -1,10 +1,19 @@
-"""Instants as people write them: as a duration ago, or as a time with its zone."""
+"""Durations and instants as people write them: an instant is a duration ago, or a time with its zone."""
 
 import time
 from datetime import UTC, datetime
 
 from commonhold.kernel.errors import Code, UsageError
 from commonhold.tasks.plans import duration
+
+
+def seconds_of(option: str, text: str) -> float:
+    """Return the seconds in a text such as 30m that was given for an option. Raises UsageError."""
+    seconds = duration(text)
+    if not seconds:
+        why = f"{option} takes a time above zero, not {text!r}"
+        raise UsageError(Code.USAGE, why, hint="write a number with s, m, h or d, such as 90s or 30m")
+    return seconds
 
 
 def instant_of(text: str) -> float:

@@ -21,7 +21,6 @@ from commonhold.cli.git_place import git_place
 from commonhold.cli.index_place import index_of
 from commonhold.cli.output import complain, flush, say, send
 from commonhold.kernel.entry import EntryRecord
-from commonhold.kernel.errors import Code, UsageError
 
 if TYPE_CHECKING:
     from commonhold.client.session import Commonhold
@@ -113,19 +112,17 @@ def merge_queue(
     entries. Raises UsageError, InputError `REPOSITORY_PLAIN`.
     """
     # Loaded here: the other commands of this group merge nothing.
+    from commonhold.cli.instant_input import seconds_of  # noqa: PLC0415
     from commonhold.config import load_settings  # noqa: PLC0415
     from commonhold.coordinator.checks import TreeChecks  # noqa: PLC0415
     from commonhold.coordinator.integration import GitBranch  # noqa: PLC0415
     from commonhold.coordinator.merge_queue import QueueRunner  # noqa: PLC0415
     from commonhold.coordinator.queue_driver import MergeQueue  # noqa: PLC0415
-    from commonhold.tasks.plans import duration  # noqa: PLC0415
     from commonhold.workspace.git.process import Git  # noqa: PLC0415
     from commonhold.workspace.git.reachability import GitRevisions  # noqa: PLC0415
     from commonhold.workspace.git.remote_branch import RemoteBranch  # noqa: PLC0415
 
-    seconds = duration(wish["deadline"])
-    if not seconds:
-        raise UsageError(Code.USAGE, f"{wish['deadline']!r} cannot be read", hint="write a duration such as 30m")
+    seconds = seconds_of("--deadline", wish["deadline"])
     place = git_place(given)
     git = Git(place.root)
     revisions = GitRevisions(git)

@@ -15,6 +15,7 @@ from commonhold.cli import run_words
 from commonhold.cli.command import Command, files
 from commonhold.cli.common_options import Given, common, start_of
 from commonhold.cli.exit_status import DONE, INTERRUPTED, REFUSED
+from commonhold.cli.instant_input import seconds_of
 from commonhold.cli.opening import Place, opened
 from commonhold.cli.output import answer, complain, send
 from commonhold.cli.plan_input import plan_content
@@ -27,7 +28,7 @@ from commonhold.kernel.refusals import Refusal
 from commonhold.kernel.run import RunState
 from commonhold.kernel.task import Task
 from commonhold.runs.answers import RunAnswer
-from commonhold.tasks.plans import duration, goal_of, read_plan
+from commonhold.tasks.plans import goal_of, read_plan
 
 MOST_EDITORS: Final = 200
 _DEADLINE: Final = "30m"
@@ -100,9 +101,7 @@ def start(given: Given, *, plan: str | None, **options: Unpack[RunOptions]) -> i
     Ctrl-C then pauses the sessions, and --resume goes on with them.
     """
     _check(plan, options)
-    seconds = duration(options["deadline"])
-    if not seconds:
-        raise UsageError(Code.USAGE, f"{options['deadline']!r} cannot be read", hint="write a duration such as 30m")
+    seconds = seconds_of("--deadline", options["deadline"])
     in_words = partial(run_words.ended, given=given, editor=options["editor"] or "")
     with opened(given) as place, ExitStack() as stack:
         _as_it_began(place, options)

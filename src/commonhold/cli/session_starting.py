@@ -12,6 +12,7 @@ from commonhold.cli.changeset_input import STDIN, read_stdin
 from commonhold.cli.command import Command
 from commonhold.cli.common_options import Given, common, request_option
 from commonhold.cli.exit_status import DONE
+from commonhold.cli.instant_input import seconds_of
 from commonhold.cli.opening import opened
 from commonhold.cli.output import answer, complain, shown
 from commonhold.cli.workspace_options import WorkspaceOptions, workspace_of, workspace_options
@@ -25,7 +26,6 @@ from commonhold.kernel.task import TaskState
 from commonhold.session_host.shared_commits import offer_commit
 from commonhold.sessions.answers import ManagedSessionAnswer
 from commonhold.sessions.options import SessionOptions
-from commonhold.tasks.plans import duration
 from commonhold.workspace.git.process import Git
 from commonhold.workspace.git.reachability import GitRevisions
 from commonhold.workspace.repository import find_repository
@@ -159,8 +159,8 @@ def _start(
         "checks": options["checks"],
         "priority": options["priority"],
         "tenant": options["tenant"],
-        "timeout_seconds": _seconds(options["timeout"]),
-        "silence_seconds": _seconds(options["silence"]),
+        "timeout_seconds": seconds_of("--timeout", options["timeout"]),
+        "silence_seconds": seconds_of("--silence", options["silence"]),
         "most_attempts": options["attempts"],
     }
     return hold.start_managed_session(text, agent=options["worker"], request_id=request_id, **wish)
@@ -200,13 +200,6 @@ def task_text(given: str) -> str:
         return read_stdin("the task").decode()
     except UnicodeDecodeError as fault:
         raise InputError(Code.TEXT_INVALID, "the task is not UTF-8", hint="convert it, then repeat the call") from fault
-
-
-def _seconds(text: str) -> float:
-    seconds = duration(text)
-    if not seconds:
-        raise UsageError(Code.USAGE, f"{text!r} cannot be read", hint="write a duration such as 30m")
-    return seconds
 
 
 def see_to_daemon(root: str) -> None:

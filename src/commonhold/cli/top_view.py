@@ -11,7 +11,7 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from commonhold.cli.output import is_terminal, shown
+from commonhold.cli.output import shown
 from commonhold.kernel.entry import EntryState
 from commonhold.kernel.texts import duration, listed, short_name, short_names
 from commonhold.landing.answers import EntryView
@@ -32,7 +32,7 @@ _NARROW: Final = 90
 
 def lines(found: Overview) -> Iterator[str]:
     """Return the same as lines of plain text, as wide as the terminal, or 110 columns elsewhere."""
-    width = shutil.get_terminal_size().columns if is_terminal() else _WIDTH
+    width = shutil.get_terminal_size((_WIDTH, 0)).columns
     console = Console(width=width, color_system=None, force_terminal=False)
     with console.capture() as captured:
         console.print(drawn(found))

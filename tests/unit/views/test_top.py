@@ -1,11 +1,8 @@
 """The overview in a terminal."""
 
-import os
-
 import pytest
 from tests.unit.history.shop import Shop
 
-from commonhold.cli import top_view
 from commonhold.cli.top import _changed
 from commonhold.cli.top_view import lines
 from commonhold.kernel.entry import Entry, EntryRecord
@@ -51,8 +48,7 @@ def test_a_narrow_terminal_shows_the_same_without_breaking_words(
     ann, ben = shop.session("claude:26baef9a"), shop.session("ben")
     ann.acquire("src/billing.py", task="a discount [in percent]")
     ben.acquire("src/billing.py", task="round", patience_seconds=60)
-    monkeypatch.setattr(top_view, "is_terminal", lambda: True)
-    monkeypatch.setattr("shutil.get_terminal_size", lambda *_: os.terminal_size((width, 24)))
+    monkeypatch.setenv("COLUMNS", str(width))
     found = list(lines(shop.session("person").overview()))
     assert max(map(len, found)) <= width
     for words in ("claude:26baef9a", "a discount [in percent]", "holds src/billing.py", "waits for src/billing.py"):
