@@ -1,6 +1,7 @@
 """Managed sessions: from the queue to the agent's first output, log lines, and the throughput of the queue.
 
-`make bench-sessions ARGS="--burst 20"`. Workspaces are git worktrees, without a sandbox; agents are lines of shell.
+`make bench-sessions ARGS="--docker 10"`. Workspaces are git worktrees; agents are lines of shell, without a sandbox,
+and with `--docker` in containers as well.
 """
 
 import argparse
@@ -17,7 +18,7 @@ from tempfile import TemporaryDirectory
 
 import commonhold
 from bench.reporting import Figure, at_most, quantile, report
-from commonhold.kernel.managed_session import ManagedSessionRecord
+from commonhold.kernel.managed_session import ManagedSessionRecord, Sandbox
 
 _WHO = ("-c", "user.name=bench", "-c", "user.email=bench@example.invalid")
 _NOW = "date +%s.%N"
@@ -26,9 +27,13 @@ _PATIENCE_SECONDS = 300.0
 
 @dataclass(frozen=True)
 class Sizes:
-    """How many sessions are started one by one, at once, and through a queue of four places; the lines of a log."""
+    """How many sessions are started one by one, at once, and through a queue of four places; the lines of a log.
+
+    `docker` sessions are started one by one in containers, and then a burst, unless it is 0.
+    """
 
     alone: int = 10
+    docker: int = 0
     burst: int = 20
     queued: int = 40
     lines: int = 200
@@ -49,9 +54,10 @@ class Bench:
         """Let so many sessions run at once; the daemon reads that at its next look."""
         (self.root / "commonhold.toml").write_text(f"max_sessions = {running}\nmax_reviews = 10000\n")
 
-    def start(self, line: str) -> str:
+    def start(self, line: str, sandbox: Sandbox = Sandbox.NONE) -> str:
         """Queue an agent that is a line of shell."""
-        (view,) = self.hold.start_managed_session("bench", agent=f"{line}; : {{prompt_file}}").sessions
+        agent = f"{line}; : {{prompt_file}}"
+        (view,) = self.hold.start_managed_session("bench", agent=agent, sandbox=sandbox).sessions
         return view.record.id
 
     def ended(self, sessions: Sequence[str]) -> list[ManagedSessionRecord]:
@@ -73,34 +79,44 @@ class Bench:
 def measure(sizes: Sizes) -> list[Figure]:
     """Measure all of it in a repository of its own."""
     with _opened(sizes.files) as bench:
-        bench.limit(max(sizes.burst, sizes.alone))
+        bench.limit(sizes.burst)
         bench.ended([bench.start("true")])  # the first one of a repository makes folders
         alone = [_waited(bench, 1)[0] for _ in range(sizes.alone)]
         plain = [_worktree_and_agent(bench.root, number) for number in range(sizes.alone)]
         burst = _waited(bench, sizes.burst)
+        contained = [_waited(bench, 1, Sandbox.DOCKER)[0] for _ in range(sizes.docker)]
+        contained_burst = _waited(bench, sizes.burst, Sandbox.DOCKER) if sizes.docker else []
         delays = _delays(bench, sizes.lines)
         bench.limit(4)
         begun = time.perf_counter()
         bench.ended([bench.start("true") for _ in range(sizes.queued)])
         through = sizes.queued / (time.perf_counter() - begun)
     return [
-        at_most("queue to first output, one session: median", median(alone), "s", 1.0),
+        *_first_outputs("queue to first output", alone, burst, 1.0),
         Figure("git worktree add and the same agent, by hand: median", median(plain), "s"),
-        Figure("the ratio of both", median(alone) / median(plain), "times"),
-        Figure(f"queue to first output, {sizes.burst} at once: median", median(burst), "s"),
-        Figure(f"queue to first output, {sizes.burst} at once: last", max(burst), "s"),
+        Figure("one session beside git worktree add and the agent", median(alone) / median(plain), "times"),
+        Figure("one at a time beside all at once", median(alone) * sizes.burst / max(burst), "times"),
+        *(_first_outputs("docker: queue to first output", contained, contained_burst, 3.0) if contained else ()),
         at_most("delay of a log line: median", median(delays) * 1e3, "ms", 100.0),
         Figure("delay of a log line: 95th percentile", quantile(delays, 0.95) * 1e3, "ms"),
         Figure("sessions through a queue of four places", through, "sessions/s"),
     ]
 
 
-def _waited(bench: Bench, count: int) -> list[float]:
+def _first_outputs(name: str, alone: Sequence[float], burst: Sequence[float], goal: float) -> list[Figure]:
+    return [
+        at_most(f"{name}, one session: median", median(alone), "s", goal),
+        Figure(f"{name}, {len(burst)} at once: median", median(burst), "s"),
+        Figure(f"{name}, {len(burst)} at once: last", max(burst), "s"),
+    ]
+
+
+def _waited(bench: Bench, count: int, sandbox: Sandbox = Sandbox.NONE) -> list[float]:
     """Return the seconds from the start of each of `count` sessions to its agent's first output."""
     begun = {}
     for _ in range(count):
         at = time.time()
-        begun[bench.start(_NOW)] = at
+        begun[bench.start(_NOW, sandbox)] = at
     bench.ended([*begun])
     return [bench.printed(session) - at for session, at in begun.items()]
 
@@ -155,7 +171,7 @@ def _git(folder: Path, *words: str) -> None:
 def main() -> None:
     """Measure as much as the command line says."""
     parser = argparse.ArgumentParser(prog="python -m bench.sessions", description=__doc__)
-    for name in ("alone", "burst", "queued", "lines", "files"):
+    for name in ("alone", "docker", "burst", "queued", "lines", "files"):
         parser.add_argument(f"--{name}", type=int, default=getattr(Sizes, name))
     report("sessions", measure(Sizes(**vars(parser.parse_args()))))
 

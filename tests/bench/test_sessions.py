@@ -11,5 +11,5 @@ def test_sessions_print_and_their_lines_arrive(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setenv("COMMONHOLD_DAEMON", "on")
     figures = {figure.name: figure.value for figure in sessions.measure(sessions.QUICK)}
 
-    assert len(figures) == 8
+    assert len(figures) == 9
     assert all(value > 0 for value in figures.values()), figures
