@@ -212,7 +212,7 @@ def test_an_entry_is_removed_and_a_newer_push_replaces_an_older(root: Path, run:
         (("queue", "add", "HEAD", "--check", "a\nb"), 3, "control character"),
         (("queue", "show", "e99"), 3, "there is no entry 'e99'"),
         (("queue", "remove", "e99"), 3, "there is no entry 'e99'"),
-        (("queue", "run", "--deadline", "soon"), 2, "cannot be read"),
+        (("queue", "run", "--deadline", "soon"), 2, "--deadline takes a time above zero"),
         (("queue", "run", "--onto", "nowhere"), 3, "there is no local branch 'nowhere'"),
         (("queue", "check", "nowhere"), 3, "git knows no commit 'nowhere'"),
     ],

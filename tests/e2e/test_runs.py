@@ -278,7 +278,7 @@ def test_a_planner_makes_the_items_of_a_goal(root: Path, run: Call) -> None:
         (("run", "--json", "lits"), 2, ""),
         (("run", "show", "r99"), 3, "there is no run 'r99'"),
         (("run", "cancel", "r99", "--note", "x"), 3, "there is no run 'r99'"),
-        (("run", "-", "--editor", "true", "--deadline", "soon"), 2, "'soon' cannot be read"),
+        (("run", "-", "--editor", "true", "--deadline", "soon"), 2, "--deadline takes a time above zero, not 'soon'"),
         (
             ("run", "-", "--editor", "true", "--editors", "0"),
             2,
@@ -325,17 +325,18 @@ def test_a_plan_is_not_begun_twice_and_a_run_can_be_given_up(root: Path, run: Ca
     assert (state.leases, state.tasks["a"].tries) == ({}, 0)
 
 
-def test_a_run_says_what_it_waits_for_and_names_its_editor(root: Path, run: Call) -> None:
+def test_a_run_says_what_it_waits_for_and_with_which_options_it_goes_on(root: Path, run: Call) -> None:
     (root / "plan.json").write_text('[{"id": "a", "title": "a"}]', encoding="utf-8")
     run("task", "import", "plan.json")
     run("task", "claim", "a", "--agent", "ben")
-    process = start("run", "plan.json", "--editor", EDITOR, cwd=root)
+    process = start("run", "plan.json", "--editor", EDITOR, "-n", "2", "--validator", "my check", cwd=root)
     assert process.stderr is not None
     assert process.stderr.readline() == b"waiting: a: it is claimed by ben (attempt 1)\n"
     process.send_signal(signal.SIGINT)
     out, _ = process.communicate(timeout=LONG)
     (name,) = folded(root).runs
-    assert f"next: commonhold run --resume {name} --editor {shlex.quote(EDITOR)}\n" in out.decode()
+    again = f"next: commonhold run --resume {name} --editor {shlex.quote(EDITOR)} --validator 'my check' -n 2\n"
+    assert again in out.decode()
 
 
 def _plan_of_five(root: Path, seconds: float) -> Path:

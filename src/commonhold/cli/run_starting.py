@@ -1,9 +1,11 @@
 """`commonhold run start`: carry out a plan or a goal, or go on with a run."""
 
+import shlex
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from functools import partial
+from itertools import chain
 from typing import Final, Unpack
 
 import click
@@ -102,7 +104,7 @@ def start(given: Given, *, plan: str | None, **options: Unpack[RunOptions]) -> i
     """
     _check(plan, options)
     seconds = seconds_of("--deadline", options["deadline"])
-    in_words = partial(run_words.ended, given=given, editor=options["editor"] or "")
+    in_words = partial(run_words.ended, given=given, roles=_roles(options))
     with opened(given) as place, ExitStack() as stack:
         _as_it_began(place, options)
         _check_ways(options)
@@ -144,6 +146,14 @@ def _check(plan: str | None, options: RunOptions) -> None:
             )
     if any(not each.strip() for each in options["checks"]):
         raise UsageError(Code.USAGE, "the command of --check is empty", hint="name a command, or leave --check out")
+
+
+def _roles(options: RunOptions) -> str:
+    """Return the options that name who works on a run, and how many, as they are to be given again."""
+    given = dict(options)
+    roles = [(f"--{each}", str(given[each])) for each in ("editor", "planner", "recovery", "validator") if given[each]]
+    several = [("-n", str(options["editors"]))] if options["editors"] != 1 else []
+    return shlex.join(chain.from_iterable(roles + several))
 
 
 def _as_it_began(place: Place, options: RunOptions) -> None:

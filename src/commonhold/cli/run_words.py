@@ -25,6 +25,8 @@ from commonhold.kernel.run import (
 )
 from commonhold.runs.answers import ItemView, RunAnswer, RunView
 
+ANY_ROLES = "--editor COMMAND"
+"""The options of a run to resume whose editor is not known."""
 _PAST = {
     ItemStep.TAKE: "taken",
     ItemStep.PROPOSE: "proposed",
@@ -74,18 +76,18 @@ def _state(view: RunView) -> str:
     return "interrupted" if is_left else view.run.state.value
 
 
-def answer(found: RunAnswer, given: Given, editor: str = "COMMAND") -> Iterator[str]:
-    """Yield the answer to a call that begins, resumes or ends runs; `editor` is that of the next step."""
+def answer(found: RunAnswer, given: Given, roles: str = ANY_ROLES) -> Iterator[str]:
+    """Yield the answer to a call that begins, resumes or ends runs; `roles` are the options of the next step."""
     if found.code is not None:
         yield from refused(found)
     for each in found.runs:
-        yield from details(each, editor)
+        yield from details(each, roles)
     yield from next_lines(found.next, given)
 
 
-def ended(found: RunAnswer, given: Given, editor: str) -> Iterator[str]:
+def ended(found: RunAnswer, given: Given, roles: str) -> Iterator[str]:
     """Yield how a run has ended that was carried out here, and where its changes are."""
-    yield from answer(found, given, editor)
+    yield from answer(found, given, roles)
     is_written = any(each.item.admitted for view in found.runs for each in view.items)
     if is_written and found.runs[0].run.state is RunState.COMPLETED:
         yield "its changes are in the working tree; they are not committed to git"
@@ -101,7 +103,7 @@ def waiting(view: RunView) -> str:
     return shown(f"waiting: {'; '.join(reasons)}") if reasons else ""
 
 
-def details(view: RunView, editor: str = "COMMAND") -> Iterator[str]:
+def details(view: RunView, roles: str = ANY_ROLES) -> Iterator[str]:
     """Yield a run and its items."""
     run = view.run
     yield f"{shown(run.id)} is {_state(view)}{quoted(run.run.goal)}{f' ({shown(run.note)})' if run.note else ''}"
@@ -116,14 +118,14 @@ def details(view: RunView, editor: str = "COMMAND") -> Iterator[str]:
     if spent != TokenUsage():
         yield f"  used: {used(spent)}"
     if run.state in (RunState.STOPPED, RunState.FAILED) or _state(view) == "interrupted":
-        yield f"next: {_resumption(view, editor)}"
+        yield f"next: {_resumption(view, roles)}"
 
 
-def _resumption(view: RunView, editor: str) -> str:
+def _resumption(view: RunView, roles: str) -> str:
     """Return the calls that go on with a run: tasks at their last attempt must be opened again first."""
     failed = [shlex.quote(each.item.task_id) for each in view.items if each.item.state is ItemState.FAILED]
     reopened = [f"commonhold task reopen {each} --note WHY" for each in failed]
-    return "; ".join([*reopened, f"commonhold run --resume {shlex.quote(view.run.id)} --editor {shlex.quote(editor)}"])
+    return "; ".join([*reopened, f"commonhold run --resume {shlex.quote(view.run.id)} {roles}"])
 
 
 def _more(view: ItemView) -> str:

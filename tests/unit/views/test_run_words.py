@@ -70,9 +70,9 @@ def test_a_written_change_is_named_by_its_event() -> None:
 def test_a_completed_run_says_where_its_changes_are() -> None:
     written = view(replace(ITEM, state=ItemState.ACCEPTED, admitted=(12,)))
     completed = replace(written, run=replace(RUN, state=RunState.COMPLETED))
-    said = list(ended(RunAnswer("changed", (completed,)), Given(), "claude"))
+    said = list(ended(RunAnswer("changed", (completed,)), Given(), "--editor claude"))
     assert said[-2:] == ["its changes are in the working tree; they are not committed to git", "next: git status"]
-    assert "next: git status" not in list(ended(RunAnswer("changed", (written,)), Given(), "claude"))
+    assert "next: git status" not in list(ended(RunAnswer("changed", (written,)), Given(), "--editor claude"))
 
 
 def test_a_list_without_a_run_names_a_call_that_shows_more() -> None:
