@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import msgspec
@@ -223,13 +224,15 @@ class FallbackTransport:
         self._start = start
         self._start_after = 0.0
         self._direct: Service | None = None
+        self._opening = Lock()
 
     @property
     def service(self) -> Service:
         """Return the service in this process: for calls that need no state, and if no other process has the state."""
-        if self._direct is None:
-            self._direct = self._open()
-        return self._direct
+        with self._opening:
+            if self._direct is None:
+                self._direct = self._open()
+            return self._direct
 
     def call(self, name: str, arguments: Sequence[Any], named: Mapping[str, Any]) -> Any:  # noqa: ANN401
         """Call a method. If the daemon dies meanwhile, repeat the call in such a way that it takes effect once."""

@@ -4,7 +4,9 @@ import os
 import socket
 import subprocess
 import threading
+import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -301,6 +303,26 @@ def test_else_it_is_done_here_and_a_daemon_started() -> None:
     scene = Scene(FakeWay(["far"], is_there_=False), FakeWay(["near"]))
     assert [scene.way.call("renew", ("x",), {}) for _ in range(5)] == ["near"] * 5
     assert (scene.far.asked, len(scene.started)) == ([], 1)
+
+
+def test_threads_that_are_the_first_to_call_share_one_service() -> None:
+    near, both = FakeWay(["near"]), threading.Barrier(2)
+    opened: list[None] = []
+
+    def open_slowly() -> FakeWay:
+        opened.append(None)
+        time.sleep(0.05)  # so long, another thread can come to open one, too
+        return near
+
+    way = FallbackTransport(FakeWay(["far"], is_there_=False), open_slowly, None)  # type: ignore[arg-type]
+
+    def act() -> object:
+        both.wait()
+        return way.call("renew", ("x",), {})
+
+    with ThreadPoolExecutor(2) as pool:
+        answers = [each.result() for each in [pool.submit(act) for _ in range(2)]]
+    assert (answers, len(opened)) == (["near"] * 2, 1)
 
 
 @pytest.mark.parametrize("name", ["regions", "leases", "status", "who", "log", "content", "get"])
