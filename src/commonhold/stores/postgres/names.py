@@ -31,8 +31,11 @@ class Names:
         return (_cut_off(self.name(each)) for each in places(key))
 
     def bounds_below(self, key: Key) -> tuple[str, str]:
-        """The two texts between which everything below `key` is found."""
-        return self.place(key) + SEPARATOR, self.place(key) + AFTER_SEPARATOR
+        """The two texts between which everything below `key` is found.
+
+        The first is its own place: of one that is about to be cut off, the places below have only the separator more.
+        """
+        return self.place(key), self.place(key) + AFTER_SEPARATOR
 
 
 def _cut_off(text: str) -> str:

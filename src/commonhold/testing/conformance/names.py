@@ -69,6 +69,14 @@ class NameConformance(Conformance):
             for first, second in ((left, right), (right, left)):
                 assert isinstance(_second(one, two, first, second), Granted), (first, second)
 
+    def test_a_folder_excludes_what_is_below_it_however_long_its_path_is(self, rig: Rig) -> None:
+        one, two = self.callers(rig, "one", "two")
+        for length in (*range(960, 1001), 2_000):  # a store may cut off what it finds leases by
+            folder = f"file:{'d' * 99}/{'e' * (length - 107)}/"
+            for name in ("x", "é", "名", "🙂"):
+                assert isinstance(_second(one, two, folder + name, folder), Denied), (length, name)
+                assert isinstance(_second(one, two, folder, folder + name), Denied), (length, name)
+
     def test_one_lease_may_hold_keys_of_all_kinds(self, rig: Rig) -> None:
         one, two = self.callers(rig, "one", "two")
         one.lease("file:src/", "file:a.py#f", "account:1", "customer:*")
