@@ -1,7 +1,7 @@
 """The connections of one process, kept for the next transaction."""
 
 from collections.abc import Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from typing import Final
 
 from commonhold.stores.postgres.link import Link
@@ -45,8 +45,9 @@ class Links:
 
     def close(self) -> None:
         """Close idle connections."""
-        while self._idle:
-            self._drop(self._idle.pop())
+        with suppress(IndexError):  # another thread may take the last one just now
+            while True:
+                self._drop(self._idle.pop())
 
     def abandon(self) -> None:
         """Leave all connections to the parent, in a forked child."""

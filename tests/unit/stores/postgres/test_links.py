@@ -126,6 +126,20 @@ def test_very_much_is_not_said_at_once(tables: PostgresTables, batches: list[Seq
     assert len(batches) == 4
 
 
+def test_several_threads_may_close_idle_ones_at_once(private: PostgresTables) -> None:
+    class Emptied(list[Link]):
+        """What another thread takes from between a look and the next."""
+
+        def __bool__(self) -> bool:
+            return True
+
+    grant(private, "l1")
+    links = private._links
+    links._idle = Emptied(links._idle)
+    links.close()
+    assert list(links._idle) == []
+
+
 def test_a_child_has_its_own(tables: PostgresTables, forked: Forked) -> None:
     lease = grant(tables, "l1")
     assert forked(lambda: not isinstance(registry(tables).execute(wish("l2", "two")), Granted))
