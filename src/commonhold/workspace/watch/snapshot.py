@@ -35,6 +35,7 @@ class Snapshot:
         self._root = root
         self._is_ignored = is_ignored
         self._known: dict[str, _Folder] = {}
+        self._changed: set[str] = set()
 
     @property
     def folders(self) -> frozenset[str]:
@@ -51,11 +52,14 @@ class Snapshot:
         return self.look([ROOT, *self._known])
 
     def look(self, folders: Iterable[str]) -> set[str]:
-        """Read these folders, if they are known, and all new ones in them."""
-        found: set[str] = set()
+        """Read these folders, if they are known, and all new ones in them.
+
+        Raises OSError if the system has no file to open left; the next look returns what this one has found.
+        """
         for folder in folders:
             if folder in self._known or folder == ROOT:
-                found.update(self._looked_at(folder))
+                self._changed.update(self._looked_at(folder))
+        found, self._changed = self._changed, set()
         return found
 
     def _looked_at(self, folder: str) -> Iterator[str]:

@@ -14,6 +14,8 @@ from commonhold.workspace.watch.snapshot import IsIgnored, Snapshot
 
 # Every move of HEAD is written to its log, also if the file itself stays as it is (a commit on a branch).
 _HEAD: Final = ("HEAD", "logs/HEAD")
+BLIND_SECONDS: Final = 1.0
+"""How long to wait for the system to have files to open again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +57,9 @@ class Watcher:
         self._head = self._head_now()
         self._source: Source = Polled()
         self._watched: frozenset[str] = frozenset()
+        self._noticed: set[str] = set()
         self._untold: set[str] = set()
+        self._is_blind = True
         self._stop, self._ready = threading.Event(), threading.Event()
         self._thread = threading.Thread(target=self._live, name="commonhold-watcher", daemon=True)
 
@@ -81,19 +85,30 @@ class Watcher:
             self._thread.join()
 
     def _live(self) -> None:
-        self._snapshot.look_at_all()
-        self._follow()
-        self._ready.set()
         try:
             while not self._stop.is_set() and self._is_there():
-                hints = self._source.wait(self._stop)
+                hints = None if self._is_blind else self._source.wait(self._stop)
                 if not self._stop.is_set():
-                    self._tell(self._found(hints))
+                    self._look(hints)
         finally:
+            self._ready.set()
             self._source.close()
 
-    def _found(self, hints: Collection[str] | None) -> set[str]:
-        """Return the changed files, by the system's hints, or by reading everything."""
+    def _look(self, hints: Collection[str] | None) -> None:
+        """Report the changed files. If the system has no file to open left, wait, and read all after that."""
+        try:
+            self._notice(hints)
+        except OSError:
+            self._is_blind = True
+            self._stop.wait(BLIND_SECONDS)
+            return
+        found, self._noticed, self._is_blind = self._noticed, set(), False
+        if self._ready.is_set():
+            self._tell(found)
+        self._ready.set()
+
+    def _notice(self, hints: Collection[str] | None) -> None:
+        """Note the changed files, by the system's hints, or by reading everything."""
         named: set[str] = set()
         for hint in hints or ():
             path = os.path.relpath(hint, self._root)
@@ -102,25 +117,24 @@ class Watcher:
                 named.add(path)
         was_there = {path for path in named if self._snapshot.has(path)}
         folders = {path.rpartition("/")[0] for path in named}
-        found = self._snapshot.look_at_all() if hints is None else self._snapshot.look(folders)
-        found |= self._follow()
+        self._noticed |= was_there
+        self._noticed |= self._snapshot.look_at_all() if hints is None else self._snapshot.look(folders)
+        self._follow()
         # Two changes in a tick leave the stamp as it was: a path that the system names has changed whatever its stamp
         # says.
-        return found | was_there | {path for path in named if self._snapshot.has(path)}
+        self._noticed |= {path for path in named if self._snapshot.has(path)}
 
-    def _follow(self) -> set[str]:
-        """Watch the present folders; return the changes from before they were watched.
+    def _follow(self) -> None:
+        """Watch the present folders; note the changes from before they were watched.
 
         All of them are read: for the old ones, too, the report of a recent change may have been lost with the old
         source.
         """
-        found: set[str] = set()
         while self._is_there() and (folders := self._snapshot.folders) != self._watched:
             if source := self._source_of(folders):
                 self._source.close()
                 self._source, self._watched = source, folders
-            found |= self._snapshot.look_at_all()
-        return found
+            self._noticed |= self._snapshot.look_at_all()
 
     def _is_there(self) -> bool:
         """Whether the tree exists: the root of one that is gone would be searched for without end."""

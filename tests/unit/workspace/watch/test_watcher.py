@@ -18,7 +18,7 @@ from commonhold.kernel.errors import Code, StoreError
 from commonhold.workspace.git.process import Git
 from commonhold.workspace.ignore import IgnoredPaths
 from commonhold.workspace.repository import find_repository
-from commonhold.workspace.watch import Burst, Watcher, notifiers
+from commonhold.workspace.watch import Burst, Watcher, notifiers, watcher
 from commonhold.workspace.watch.notifiers import Notified, Source
 
 pytestmark = pytest.mark.slow
@@ -271,6 +271,26 @@ def test_whatever_cannot_be_asked_or_told_for_a_moment_does_not_end_the_watching
     (root / "src/b.py").write_text("2", encoding="utf-8")
     assert first_with("src/b.py", told) == {"src/a.py", "src/b.py"}
     watcher.stop()
+
+
+def test_a_moment_without_free_descriptors_does_not_end_the_watching(
+    seen: Seen, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    failures = []
+
+    def fail(folder: object) -> None:
+        failures.append(folder)
+        raise OSError(errno.EMFILE, "too many open files")
+
+    monkeypatch.setattr(watcher, "BLIND_SECONDS", 0.05)
+    with monkeypatch.context() as patch:
+        patch.setattr("commonhold.workspace.watch.snapshot.os.scandir", fail)
+        (root / "src/a.py").write_text("2", encoding="utf-8")
+        until(lambda: len(failures) > 2, what="it looks again and again")
+    assert seen.until("src/a.py") >= {"src/a.py"}
+    (root / "src/b.py").write_text("2", encoding="utf-8")
+    assert seen.until("src/b.py") >= {"src/b.py"}
+    assert seen.watcher.way == "notified"
 
 
 @pytest.mark.parametrize("name", ["caf\udce9.py", "caf\udce9/in_it.py"])
