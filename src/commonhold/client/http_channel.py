@@ -21,6 +21,7 @@ from commonhold.machine import correlation
 from commonhold.machine.decoding import from_json
 
 PAUSE_SECONDS: Final = 0.1
+_OF_PROXIES: Final = (HTTPStatus.BAD_GATEWAY, HTTPStatus.SERVICE_UNAVAILABLE, HTTPStatus.GATEWAY_TIMEOUT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +114,9 @@ class HttpChannel:
         try:
             return http_calls.answer_in(route, data)
         except (msgspec.DecodeError, KeyError, UnicodeError) as fault:
-            raise self._lost(f"what it answers is no answer of Commonhold (status {status})").shown from fault
+            lost = self._lost(f"what it answers is no answer of Commonhold (status {status})")
+            # A proxy says so while the server restarts.
+            raise (lost if status in _OF_PROXIES else lost.shown) from fault
 
     def _exchanged(self, request: http_calls.Asked, seconds: float) -> tuple[int, bytes]:
         """Send a request and return the status and the body of its answer. Raises _Lost without an answer."""
