@@ -76,6 +76,10 @@ class HistoricalFiles:
         """Raise NotImplementedError, as `stage`."""
         raise NotImplementedError
 
+    def may_come_back(self, root: str) -> bool:
+        """Return whether another working tree, out of reach now, is not gone for good."""
+        return self._files.may_come_back(root)
+
     def undo(self, journal: Journal, contents: Contents) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Raise NotImplementedError, as `stage`."""
         raise NotImplementedError

@@ -10,15 +10,18 @@ from commonhold.workspace.place import WorktreeState
 def recover(place: WorktreeState) -> tuple[CommitUndone, ...]:
     """Undo every commit left behind in the journal, in any working tree. The caller is inside the gate.
 
+    Those in a working tree that is out of reach stay in the journal until it is back.
+
     Raises StoreError `RECOVERY_BLOCKED` while a file cannot be put back; nothing is deleted from the journal then.
     """
     return tuple(undo(place.store, place.files, place.clock, journal) for journal in reversed(left_behind(place)))
 
 
 def left_behind(place: WorktreeState) -> list[Journal]:
-    """Return the journals of interrupted commits, the oldest first."""
+    """Return the journals of interrupted commits, the oldest first, but those in working trees that may come back."""
     with place.store.read() as reader:
-        return place.in_flight.left_behind(reader.journals())
+        journals = place.in_flight.left_behind(reader.journals())
+    return [each for each in journals if not place.files.may_come_back(each.root)]
 
 
 def undo(store: Store, files: Files, clock: Clock, journal: Journal) -> CommitUndone:

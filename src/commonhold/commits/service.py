@@ -317,7 +317,7 @@ class Commits:
         except BaseException:  # after any exception, Ctrl-C too
             with self._store.read() as reader:
                 is_pending = any(each.id == decided.flight.id for each in reader.journals())
-            if is_pending:
+            if is_pending and not self._files.may_come_back(self._files.root):
                 undo(self._store, self._files, self._clock, journal)
             self._count(decided.flight)  # commits that read the files meanwhile have seen content that was taken back
             raise
@@ -344,7 +344,7 @@ class Commits:
             remember(writer, request, answer, now.wall)
             if writer.next_sequence % FORGET_EVERY == 0:
                 forget(writer, now, self._retention_seconds)
-            self._in_flight.end(flight.id)
+        self._in_flight.end(flight.id)  # not before: if the record fails, nobody else takes this commit back meanwhile
         self._at_step("recorded")
         return answer
 

@@ -144,8 +144,9 @@ class Turns:
         return self._linked[root]
 
     def add_linked(self, root: str) -> None:
-        """Count one more; the caller is inside the gate."""
-        self._linked[root] += 1
+        """Count one more."""
+        with self._lock:
+            self._linked[root] += 1
 
     @contextmanager
     def take(self, *names: str, within: Ticket | None = None) -> Iterator[Ticket]:

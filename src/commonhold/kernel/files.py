@@ -133,6 +133,10 @@ class Files(Protocol):
         """Make the changes of `swap` durable."""
         ...
 
+    def may_come_back(self, root: str) -> bool:
+        """Return whether another working tree of the repository, out of reach now, is not gone for good."""
+        ...
+
     def undo(self, journal: Journal, contents: Contents) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Undo `stage` and `swap`, wherever they stopped. Return the paths restored, and the paths left alone.
 

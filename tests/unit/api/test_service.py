@@ -4,6 +4,7 @@ import errno
 import os
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -13,10 +14,12 @@ from tests.fakes import CountingIds, FakeClock
 
 from commonhold.api.service import Service
 from commonhold.commits.plan import CommitRequest, CrossFileEffects, Plan, Rejected
+from commonhold.commits.recovery import left_behind
 from commonhold.commits.service import Commits
 from commonhold.kernel.changeset import Changeset, Edit, Op
 from commonhold.kernel.errors import Code, CommonholdError, StoreError, UsageError
 from commonhold.kernel.events import CommitRefused, Committed
+from commonhold.kernel.files import Journal
 from commonhold.kernel.lease import MAX_TTL_SECONDS
 from commonhold.kernel.options import Options
 from commonhold.kernel.ports import Step, no_step
@@ -145,6 +148,46 @@ def two_files(house: House) -> Changeset:
     """A change of a.py, and a new file beside it."""
     (region,) = house.service().read("a.py")
     return Changeset((Edit(Op.REPLACE, region.key, region.hash, "x = 1\n"), Edit(Op.CREATE_FILE, "b.py", text="")))
+
+
+def test_a_commit_whose_record_fails_is_taken_back_by_nobody_else_meanwhile(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    steps, left = list[str](), list[Journal]()
+    service, other = house.service(at_step=steps.append), house.service("two")
+    place = service._uses.maintenance._place
+    write = place.store.write
+
+    @contextmanager
+    def write_until_the_record() -> Iterator[object]:
+        try:
+            with write() as writer:
+                yield writer
+                if steps and steps.pop().startswith("flushed"):
+                    raise StoreError(Code.DISK_FULL, "full", hint="make room")  # noqa: TRY301
+        except StoreError:
+            left.extend(left_behind(place))
+            raise
+
+    monkeypatch.setattr(place.store, "write", write_until_the_record)
+    assert code_of(lambda: service.commit(CREATE)) is Code.DISK_FULL
+    assert left == []
+    assert not house.folder.joinpath("root/b.py").exists()
+    assert other.commit(CREATE).outcome == "committed"
+
+
+def test_an_interrupted_commit_waits_for_its_working_tree(house: House) -> None:
+    interrupt(house, "swapped a.py", two_files(house))
+    root, away = house.folder / "root", house.folder / "away"
+    root.rename(away)
+    root.symlink_to(root)  # cannot be reached
+    other = house.service("two")
+    assert other.recover() == ()
+    root.unlink()
+    away.rename(root)
+    (undone,) = other.recover()
+    assert undone.restored == ("a.py",)
+    assert root.joinpath("a.py").read_text() == "x = 0\n"
 
 
 def test_a_commit_that_cannot_be_undone_blocks_the_next_and_loses_nothing(

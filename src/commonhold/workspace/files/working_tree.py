@@ -24,6 +24,7 @@ from commonhold.kernel.resource_exhaustion import is_exhaustion
 from commonhold.machine.system import process_umask
 from commonhold.workspace.files.canonical_paths import Locator
 from commonhold.workspace.files.faults import translated
+from commonhold.workspace.git.worktrees import is_recorded
 
 _FOLDER_FLAGS: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _READ_FLAGS: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
@@ -72,7 +73,7 @@ class WorkingTree:
 
     def at(self, root: str) -> "WorkingTree":
         """The files of another working tree."""
-        return WorkingTree(root, max_file_bytes=self._max_file_bytes, at_step=self._at_step)
+        return WorkingTree(root, max_file_bytes=self._max_file_bytes, at_step=self._at_step, umask=self._umask)
 
     def locate(self, spec: Spec) -> Key:
         """Return the canonical key."""
@@ -160,13 +161,20 @@ class WorkingTree:
         """Write every new file beside its place, durably."""
         for index, write in enumerate(journal.writes):
             for made in write.made:
-                with _as_seen(made), self._folder_of(made) as (folder, name), suppress(FileExistsError):
-                    os.mkdir(name, dir_fd=folder)
-                    os.fsync(folder)
+                with _as_seen(made), suppress(FileExistsError):
+                    self._make_folder(made)
             if write.after is not None and write.mode_after is not None:
                 with _as_seen(write.path):
                     self._stage_one(_stage_name(journal, index), write, contents(write.after), write.mode_after)
                 self._at_step(f"staged {write.path}")
+
+    def _make_folder(self, path: str) -> None:
+        with self._folder_of(path) as (folder, name):
+            os.mkdir(name, dir_fd=folder)
+            if self._umask is not None:  # the system has applied that of this process
+                made = os.stat(name, dir_fd=folder, follow_symlinks=False)
+                os.chmod(name, stat.S_IMODE(made.st_mode) & ~0o777 | 0o777 & ~self._umask, dir_fd=folder)
+            os.fsync(folder)
 
     def _stage_one(self, stage_name: str, write: Write, content: bytes, mode: int) -> None:
         with self._folder_of(write.path) as (folder, _):
@@ -206,6 +214,19 @@ class WorkingTree:
                 os.fsync(folder)
             self._at_step(f"flushed beside {path}")
 
+    def may_come_back(self, root: str) -> bool:
+        """Return whether another working tree, out of reach now, is not gone for good: git still has it in its records.
+
+        Its disk may not be there just now, or git has not forgotten it yet.
+        """
+        try:
+            is_there = stat.S_ISDIR(os.stat(root).st_mode)
+        except (FileNotFoundError, NotADirectoryError):
+            is_there = False
+        except OSError:
+            return True
+        return not is_there and is_recorded(root, self._root)
+
     def undo(self, journal: Journal, contents: Contents) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Undo `stage` and `swap`, at whatever step they stopped."""
         if not os.path.isdir(self._root):
@@ -222,6 +243,8 @@ class WorkingTree:
                     restored.append(write.path)
                 elif (now.hash if now else None) != write.before:
                     left.append(write.path)
+            except (FileNotFoundError, NotADirectoryError):  # another program deletes it just now
+                left.append(write.path)
             except StoreError as fault:
                 faults.append(fault)
         self._drop_folders(journal)
@@ -254,9 +277,8 @@ class WorkingTree:
         stage_name = f".commonhold-{journal.id}-undo.tmp"
         self._drop_stage(write.path, stage_name)
         for made in self.missing_folders(write.path):
-            with translated(made), self._folder_of(made) as (folder, name):
-                os.mkdir(name, dir_fd=folder)
-                os.fsync(folder)
+            with translated(made):
+                self._make_folder(made)
         if write.before is not None and write.mode_before is not None:
             with translated(write.path):
                 self._stage_one(stage_name, write, contents(write.before), write.mode_before)

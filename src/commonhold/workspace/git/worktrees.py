@@ -27,6 +27,19 @@ def main_of(root: str) -> str | None:
     return str(Path(*main)) if (common, linked) == (_DOT_GIT, _LINKED) else None
 
 
+def is_recorded(root: str, other: str) -> bool:
+    """Return whether git has a linked working tree at `root` in its records; `other` is one of the same repository."""
+    place = Path(other, _DOT_GIT)
+    content = read(str(place))
+    if content is not None:  # that one is linked, too: its own record lies beside those of the others
+        own = Path(other, os.fsdecode(content).removeprefix("gitdir:").strip())
+        place = Path(os.path.realpath(own)).parent.parent
+    return root in {_root(each) for each in (place / _LINKED).glob("*/gitdir")}
+
+
 def _root(place: Path) -> str | None:
     content = read(str(place))
-    return None if content is None else os.path.dirname(os.fsdecode(content).strip())
+    if content is None:
+        return None
+    # Git may have been asked for paths that are relative to its record.
+    return os.path.dirname(os.path.realpath(place.parent / os.fsdecode(content).strip()))

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.e2e.cli_driver import git
 
 from commonhold.code.regions.region import hash_bytes
 from commonhold.index.working_tree_library import named_in_keys
@@ -439,6 +440,30 @@ def test_undo_keeps_a_folder_that_others_have_filled(
 def test_undo_in_a_tree_that_is_gone_leaves_all(tree: WorkingTree, root: Path, plan: Plan, everything: Journal) -> None:
     shutil.rmtree(root)
     assert tree.undo(everything, plan) == ((), ("a", "x/y/new", "gone"))
+
+
+def test_a_tree_that_git_still_knows_may_come_back(tmp_path: Path) -> None:
+    main, linked, away = tmp_path / "main", tmp_path / "linked", tmp_path / "away"
+    main.mkdir()
+    git(main, "init", "-q")
+    git(main, "commit", "-q", "--allow-empty", "-m", "x")
+    git(main, "worktree", "add", "-q", str(linked))
+    git(main, "worktree", "add", "-q", str(tmp_path / "other"))
+    trees = [WorkingTree(str(main)), WorkingTree(str(tmp_path / "other"))]
+    assert [tree.may_come_back(str(linked)) for tree in trees] == [False, False], "it is there"
+    linked.rename(away)
+    assert [tree.may_come_back(str(linked)) for tree in trees] == [True, True]
+    git(main, "worktree", "prune", "--expire", "now")
+    assert [tree.may_come_back(str(linked)) for tree in trees] == [False, False], "it is gone for good"
+
+
+@pytest.mark.parametrize("umask", [0o077, 0o002])
+def test_new_folders_get_the_rights_that_the_caller_grants(root: Path, plan: Plan, umask: int) -> None:
+    tree = WorkingTree(str(root), umask=umask)
+    journal = plan.journal(Write("x/y/new", None, plan.keep(b"x"), None, tree.new_file_mode, made=("x", "x/y")))
+    run(tree, journal, plan)
+    rights = [root.joinpath(each).stat().st_mode & 0o777 for each in ("x", "x/y", "x/y/new")]
+    assert rights == [0o777 & ~umask, 0o777 & ~umask, 0o666 & ~umask]
 
 
 def test_a_mode_alone_is_changed_and_taken_back(tree: WorkingTree, root: Path, plan: Plan) -> None:
