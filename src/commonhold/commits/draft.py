@@ -205,7 +205,7 @@ def admission_of(each: Draft) -> Admission | None:
 def written(before: RegionMap, after: RegionMap, touched: Sequence[Touched]) -> frozenset[Key]:
     """Return the leaves that the edits write: of a file or class given as a whole, those that differ from before."""
     given = {each.after.key for each in touched if each.after}
-    inside = [leaf for leaf in after.leaves() if not given.isdisjoint(leaf.key.upward())]
     old = before.by_key
-    kept = {leaf.key for leaf in inside if leaf.key in old and old[leaf.key].hash == leaf.hash}
-    return frozenset(leaf.key for leaf in inside if leaf.key in given or leaf.key not in kept)
+    leaves = ((leaf, old.get(leaf.key)) for leaf in after.leaves())
+    keys = (leaf.key for leaf, was in leaves if was is None or was.hash != leaf.hash or leaf.key in given)
+    return frozenset(key for key in keys if not given.isdisjoint(key.upward()))

@@ -4,6 +4,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
+from math import inf
 from operator import itemgetter
 
 from commonhold.code.regions.edit import Delete, Insert, Placed, RegionEdit, Replace, replaced_span
@@ -131,7 +132,7 @@ def _changed_body(before: RegionMap, after: RegionMap, placed: Iterable[Placed])
     old = _bodies_outside(before, _edited_spans(edits))
     new = _bodies_outside(after, [(each.start, each.end) for each in placed if not each.edit.is_header])
     for left, right in zip(old, new, strict=False):
-        if not is_same_body(before, left, after, right):
+        if left is not right and not is_same_body(before, left, after, right):
             return _touched(left.key, edits)
     rest = old[len(new) :] or new[len(old) :]
     return _touched(rest[0].key, edits) if rest else None
@@ -148,7 +149,7 @@ def _bodies_outside(map: RegionMap, spans: Sequence[Span]) -> list[Region]:  # n
 
 def _inside(region: Region, ordered: Sequence[Span]) -> bool:
     """Whether a region lies in one of the spans, which are in order and do not overlap."""
-    index = bisect_right(ordered, region.start, key=itemgetter(0)) - 1
+    index = bisect_right(ordered, (region.start, inf)) - 1
     return index >= 0 and region.end <= ordered[index][1]
 
 

@@ -76,7 +76,7 @@ def _steps(node: Node | None) -> Steps:
 
 
 def _moved(region: Region, after: bytes, change: Change) -> Region:
-    if region.end < change.start:
+    if region.end < change.start or (region.start >= change.old_end == change.new_end):
         return region
     spans = tuple((change.moved(start), change.moved(end)) for start, end in region.spans)
     content_hash = region.hash

@@ -38,12 +38,20 @@ def contract_changes(before: Summary | None, after: Summary | None) -> tuple[Con
     if before is None or before.problem or (after is not None and after.problem):
         return ()
     now = after.offered if after else {}
-    told = (offer for offer in before.offers if not _is_told_by_class(offer, before) and not is_taken_in(offer, after))
     linkage = linkage_of(before.language)
-    found = (
-        (*compared(offer, new), *_compiled(offer, new, linkage)) for offer in told for new in [now.get(offer.qualname)]
-    )
-    return (*(change for changes in found for change in changes), *_hidden(before, after))
+    found: list[ContractChange] = []
+    for offer in before.offers:
+        new = now.get(offer.qualname)
+        if new is not None and _terms(offer) == _terms(new):
+            continue  # most of a file: to erase its annotations would take longer than all the rest
+        if not _is_told_by_class(offer, before) and not is_taken_in(offer, after):
+            found += (*compared(offer, new), *_compiled(offer, new, linkage))
+    return (*found, *_hidden(before, after))
+
+
+def _terms(offer: Offer) -> tuple[object, ...]:
+    """Return all of an offer that its contract depends on."""
+    return offer.signatures, offer.sort, offer.shape, offer.modifiers, offer.is_partial
 
 
 def _hidden(before: Summary, after: Summary | None) -> Iterator[ContractChange]:
