@@ -276,17 +276,14 @@ def parse(text: str) -> Spec:
 
 def parse_names(qualname: str) -> Names:
     """Read `C.m~2` into its names; the empty string gives none. Raises InputError `KEY_INVALID`."""
-    if not qualname:
-        return ()
-    return tuple(_parse_name(part, qualname) for part in qualname.split("."))
-
-
-def _parse_name(part: str, qualname: str) -> Name:
-    # As Python does it: identifiers are compared in their NFKC form.
-    match = _NAME.fullmatch(part if part.isascii() else unicodedata.normalize("NFKC", part))
-    if match is None:
-        raise _invalid(qualname, "a qualified name has no empty part")
-    return Name(_ESCAPE_IN_NAME.sub(_from_hex, match[1]), int(match[2] or 0))
+    names: list[Name] = []
+    for part in qualname.split(".") if qualname else ():
+        # As Python does it: identifiers are compared in their NFKC form.
+        match = _NAME.fullmatch(part if part.isascii() else unicodedata.normalize("NFKC", part))
+        if match is None:
+            raise _invalid(qualname, "a qualified name has no empty part")
+        names.append(Name(_ESCAPE_IN_NAME.sub(_from_hex, match[1]), int(match[2] or 0)))
+    return tuple(names)
 
 
 def _from_id(kind: Kind, text: str) -> Spec:

@@ -175,19 +175,15 @@ def _glance(pair: Pair, before: RegionMap, after: RegionMap) -> str | None:
         return "" if _arrives_quietly(pair.after, after) else None
     if definition_of(pair.before) != definition_of(pair.after) or _new_calls(pair, before, after):
         return None
-    if _may_lose_attributes(before.bytes_of(pair.before), after.bytes_of(pair.after)):
+    was, now = before.bytes_of(pair.before), after.bytes_of(pair.after)
+    if not set(_ATTRIBUTE.findall(was)) <= set(_ATTRIBUTE.findall(now)):  # perhaps it assigned one that others read
         old, new = (read_fragment(*side, in_depth=True) for side in ((before, pair.before), (after, pair.after)))
         if old is None or new is None or old.assigns - new.assigns:
             return None
-    if differ_in_body(before.bytes_of(pair.before), after.bytes_of(pair.after)):
+    if differ_in_body(was, now):
         return ""
     old, new = read_fragment(before, pair.before), read_fragment(after, pair.after)
     return _compared(old, new, pair.after) if old and new else None
-
-
-def _may_lose_attributes(old: bytes, new: bytes) -> bool:
-    """Whether a method no longer names an attribute that it named before."""
-    return not set(_ATTRIBUTE.findall(old)) <= set(_ATTRIBUTE.findall(new))
 
 
 def _arrives_quietly(region: Region, after: RegionMap) -> bool:

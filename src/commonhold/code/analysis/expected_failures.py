@@ -63,14 +63,9 @@ Expected = Mapping[int, frozenset[str]]
 """The expected errors of the uses on a line: `CALL_FAILS`, `NAME_FAILS`, or both."""
 
 
-def may_expect(text: bytes) -> bool:
-    """Whether any error can be expected at all."""
-    return any(word in text and pattern.search(text) for word, pattern in _LETTERS.items())
-
-
 def expecting(uses: Sequence[Reference], tree: ast.AST, text: bytes, first: int = 1) -> Sequence[Reference]:
     """Return the uses of a tree, each with its expected errors; the lines of `text` are counted from `first`."""
-    if not may_expect(text):
+    if not any(word in text and pattern.search(text) for word, pattern in _LETTERS.items()):
         return uses
     expected = expected_errors(tree, _LINE_END.split(text), first)
     return [replace(use, expects=tuple(sorted(expected[use.line]))) if use.line in expected else use for use in uses]

@@ -1,6 +1,6 @@
 """Match the leaves of a file before and after a change."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import zip_longest
 
@@ -41,13 +41,12 @@ def leaf_pairs(
     pairs: dict[Pair, None] = {}
     for old_key, new_key in changed:
         old, new = _leaves(before, old_key), _leaves(after, new_key)
-        pairs.update(dict.fromkeys(pair for pair in _matched(old, new) if _differs(pair)))
+        for names in {**old, **new}:
+            for was, now in zip_longest(old.get(names, ()), new.get(names, ())):
+                is_same = was and now and was.hash == now.hash and definition_of(was) == definition_of(now)
+                if not is_same:
+                    pairs[Pair(was, now)] = None
     return tuple(pairs)
-
-
-def _differs(pair: Pair) -> bool:
-    old, new = pair.before, pair.after
-    return old is None or new is None or old.hash != new.hash or definition_of(old) != definition_of(new)
 
 
 Group = dict[tuple[str, ...], list[Region]]
@@ -71,9 +70,3 @@ def _relative(leaf: Region, depth: int) -> tuple[str, ...]:
     if leaf.kind is Kind.FILE:
         return (HEADER,)
     return tuple(name.text for name in leaf.key.names[depth:])
-
-
-def _matched(old: Group, new: Group) -> Iterator[Pair]:
-    for names in {**old, **new}:
-        for before, after in zip_longest(old.get(names, ()), new.get(names, ())):
-            yield Pair(before, after)

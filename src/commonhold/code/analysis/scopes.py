@@ -350,12 +350,9 @@ def function_scope(node: FunctionNode, site: Scope) -> Scope:
 
 def takes_fixtures(node: FunctionNode) -> bool:
     """Whether a test runner fills the parameters of a function by their names, as pytest does."""
-    return node.name.startswith("test") or is_fixture(node)
-
-
-def is_fixture(node: FunctionNode) -> bool:
-    """Whether a decorator is named `fixture`, whichever module it is from."""
-    return any(last_name(source_of(decorator)).endswith("fixture") for decorator in node.decorator_list)
+    # Those of a fixture, too, whichever module its decorator is from.
+    names = (last_name(source_of(decorator)) for decorator in node.decorator_list)
+    return node.name.startswith("test") or any(name.endswith("fixture") for name in names)
 
 
 def local_scope(bounds: Iterable[Bound], parent: Scope) -> Scope:

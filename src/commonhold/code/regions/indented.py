@@ -117,15 +117,9 @@ class _Walk:
         """Return the end of the last code in a definition; for a comment at the end of its block, the lines decide."""
         last: Node | None = node
         while last is not None and last.type in self.language.nested_kinds:
-            node, last = last, self._last_child(last)
+            children = (last.child(index) for index in range(last.child_count - 1, -1, -1))
+            node, last = last, next((each for each in children if each.type not in self.language.comment_kinds), None)
         return (last or node).end_byte
-
-    def _last_child(self, node: Node) -> Node | None:
-        for index in range(node.child_count - 1, -1, -1):
-            child = node.child(index)
-            if child.type not in self.language.comment_kinds:
-                return child
-        return None
 
     def _comments_start(self, start: int, width: int, floor: int) -> int:
         while start > floor:

@@ -43,18 +43,16 @@ def still_compiles(before: RegionMap, after: RegionMap, placed: Sequence[Placed]
         return _compiles_around_functions(before, after, reduce)
     if any(each.edit.is_header or each.edit.is_whole_file for each in placed):
         return False
-    if _declaring(before.source) != _declaring(after.source):
+    # The first two lines may declare an encoding.
+    was, now = (each.source.split(b"\n", 2)[:2] for each in (before, after))
+    if was != now or not _is_same_outside(before, after, placed):
         return False
-    if not _is_same_outside(before, after, placed) or _declares_global(after):
+    # Outside of functions, `global` affects the names that definitions bind and use.
+    if b"global" in after.source and any(map(_GLOBAL.search, _headers(after))):
         return False
     flags = _future_flags(after)
     is_only = len(placed) == 1
     return flags is not None and all(_fits(before, after, each, flags, is_only=is_only) for each in placed)
-
-
-def _declaring(source: bytes) -> list[bytes]:
-    """Return the lines that may declare an encoding."""
-    return source.split(b"\n", 2)[:2]
 
 
 def _is_same_outside(before: RegionMap, after: RegionMap, placed: Sequence[Placed]) -> bool:
@@ -113,11 +111,6 @@ def _shape(found: RegionMap) -> list[tuple[Key, str]]:
 
 def _headers(found: RegionMap) -> Iterator[bytes]:
     return (found.bytes_of(each) for each in found.regions if each.key.is_header)
-
-
-def _declares_global(found: RegionMap) -> bool:
-    """Whether `global` may stand outside of functions, where it affects the names that definitions bind and use."""
-    return b"global" in found.source and any(map(_GLOBAL.search, _headers(found)))
 
 
 def _future_flags(found: RegionMap) -> int | None:

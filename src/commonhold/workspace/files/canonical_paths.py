@@ -50,18 +50,20 @@ class _Walk:
                 self.done.pop()
                 self.segments.pop()
                 continue
-            name, segment = self.entry(self._disk(self.done), part)
-            status = _lstat(self._disk([*self.done, name]))
+            folder = "/".join((self.root, *self.done))
+            name, segment = self.entry(folder, part)
+            there = f"{folder}/{name}"
+            status = _lstat(there)
             if status is not None and stat.S_ISLNK(status.st_mode):
-                self._follow(self._disk([*self.done, name]))
+                self._follow(there)
                 continue
             self.done.append(name)
             self.segments.append(segment)
             self.status = status
             if status is not None and stat.S_ISDIR(status.st_mode):
-                self._check_own(self._disk(self.done))
+                self._check_own(there)
         if self.status is None:
-            self.status = _lstat(self._disk(self.done))
+            self.status = _lstat("/".join((self.root, *self.done)))
         return Located(tuple(self.segments), self.status)
 
     def _relative(self, path: str) -> str:
@@ -102,9 +104,6 @@ class _Walk:
             self.done.clear()
             self.segments.clear()
         self.todo.extendleft(reversed(target.split("/")))
-
-    def _disk(self, segments: list[str]) -> str:
-        return "/".join((self.root, *segments))
 
 
 @dataclass(frozen=True, slots=True)

@@ -56,6 +56,7 @@ class WorkingTree:
         self._max_file_bytes = max_file_bytes
         self._at_step = at_step
         self._umask = umask
+        self._locator = Locator(self._root, self._entry, self._may_define)
 
     @cached_property
     def _is_case_blind(self) -> bool:
@@ -77,23 +78,20 @@ class WorkingTree:
 
     def locate(self, spec: Spec) -> Key:
         """Return the canonical key."""
-        return self._locator().locate(spec)
+        return self._locator.locate(spec)
 
     def path_of(self, raw: str) -> str:
         """Return the path that keys use for a file that the disk, git or a program names, in any Unicode form."""
         if raw.isascii():
             return raw
         try:
-            return self._locator().path_of(raw)
+            return self._locator.path_of(raw)
         except InputError:
             return raw
 
     def in_module(self, spec: Spec) -> Key | None:
         """Return the key of a plain text read as a dotted name, even if it is also a path; None if it is none."""
-        return self._locator().in_module(spec)
-
-    def _locator(self) -> Locator:
-        return Locator(self._root, self._entry, self._may_define)
+        return self._locator.in_module(spec)
 
     def _may_define(self, key: Key) -> bool:
         """Whether a region is there. A file that cannot be read may have it."""
@@ -179,19 +177,28 @@ class WorkingTree:
     def _stage_one(self, stage_name: str, write: Write, content: bytes, mode: int) -> None:
         with self._folder_of(write.path) as (folder, _):
             descriptor = os.open(stage_name, _STAGE_FLAGS, 0o600, dir_fd=folder)
-            with open(descriptor, "wb", buffering=0) as file:
-                _write_all(file.fileno(), content)
+            with open(descriptor, "wb", buffering=0):
+                rest = memoryview(content)
+                while rest:
+                    rest = rest[os.write(descriptor, rest) :]
                 if write.source is not None:
                     self._take_over(write.source, descriptor)
                 os.fchmod(descriptor, mode)
                 os.fsync(descriptor)
 
-    def _take_over(self, source: str, descriptor: int) -> None:
+    def _take_over(self, source: str, new: int) -> None:
+        """Copy the owner and, as far as this user and this disk can, extended attributes (access lists, labels)."""
         with suppress(FileNotFoundError), self._folder_of(source) as (folder, name):
             old = os.open(name, _READ_FLAGS, dir_fd=folder)
             try:
-                _copy_owner(old, descriptor)
-                _copy_attributes(old, descriptor)
+                theirs, ours = os.fstat(old), os.fstat(new)
+                if (theirs.st_uid, theirs.st_gid) != (ours.st_uid, ours.st_gid):
+                    os.fchown(new, theirs.st_uid, theirs.st_gid)
+                if hasattr(os, "listxattr"):
+                    with suppress(OSError):
+                        for attribute in os.listxattr(old):
+                            with suppress(OSError):
+                                os.setxattr(new, attribute, os.getxattr(old, attribute))
             finally:
                 os.close(old)
 
@@ -400,28 +407,6 @@ def _nfc(name: str) -> str:
 
 def _stage_name(journal: Journal, index: int) -> str:
     return f".commonhold-{journal.id}-{index}.tmp"
-
-
-def _write_all(descriptor: int, content: bytes) -> None:
-    rest = memoryview(content)
-    while rest:
-        rest = rest[os.write(descriptor, rest) :]
-
-
-def _copy_owner(old: int, new: int) -> None:
-    theirs, ours = os.fstat(old), os.fstat(new)
-    if (theirs.st_uid, theirs.st_gid) != (ours.st_uid, ours.st_gid):
-        os.fchown(new, theirs.st_uid, theirs.st_gid)
-
-
-def _copy_attributes(old: int, new: int) -> None:
-    """Copy extended attributes (access lists, labels), as far as this user and this disk can."""
-    if not hasattr(os, "listxattr"):
-        return
-    with suppress(OSError):
-        for name in os.listxattr(old):
-            with suppress(OSError):
-                os.setxattr(new, name, os.getxattr(old, name))
 
 
 def _not_a_folder(path: str) -> InputError:

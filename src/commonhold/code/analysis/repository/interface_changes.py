@@ -8,16 +8,12 @@ from commonhold.code.analysis.repository.summary import Offer, Summary
 
 def is_restated(before: Summary, after: Summary) -> bool:
     """Whether the interface of a file changed; costs only the parts that the two do not share."""
-    if isinstance(before, PartedSummary) and isinstance(after, PartedSummary) and _have_same_contracts(before, after):
-        return False
+    if isinstance(before, PartedSummary) and isinstance(after, PartedSummary):
+        pairs = zip(before.chunks, after.chunks, strict=False)
+        is_same = all(old is new or old.part.contract == new.part.contract for old, new in pairs)
+        if is_same and len(before.chunks) == len(after.chunks):
+            return False
     return stated(before) != stated(after)
-
-
-def _have_same_contracts(before: PartedSummary, after: PartedSummary) -> bool:
-    pairs = zip(before.chunks, after.chunks, strict=False)
-    return len(before.chunks) == len(after.chunks) and all(
-        one is other or one.part.contract == other.part.contract for one, other in pairs
-    )
 
 
 def stated(summary: Summary) -> tuple[object, ...]:

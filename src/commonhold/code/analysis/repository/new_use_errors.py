@@ -54,19 +54,15 @@ def _compared(before: Summary | None, after: Summary) -> tuple[Sequence[Referenc
     """Return the uses before and after, without names of which there are no more than before."""
     if not (isinstance(before, PartedSummary) and isinstance(after, PartedSummary)):
         return before.uses if before else (), after.uses
-    names = _more_used(before, after)
-    old, new = ([use for name in names for use in each.uses_by_name.get(name, ())] for each in (before, after))
-    return old, new
-
-
-def _more_used(before: PartedSummary, after: PartedSummary) -> frozenset[str]:
-    """Return the names with more uses of some form; parts that both summaries share are not counted."""
+    # Parts that both summaries share are not counted.
     kept = set(map(id, before.chunks)) & set(map(id, after.chunks))
-    old, new = (
+    was, now = (
         Counter(_sameness(use) for chunk in each.chunks if id(chunk) not in kept for use in chunk.part.uses)
         for each in (before, after)
     )
-    return frozenset(same[0] for same, count in new.items() if count > old[same])
+    names = {same[0] for same, count in now.items() if count > was[same]}
+    old, new = ([use for name in names for use in each.uses_by_name.get(name, ())] for each in (before, after))
+    return old, new
 
 
 def _surplus(

@@ -100,7 +100,10 @@ class Part:
     def contract(self) -> tuple[object, ...]:
         """Return all that decides the file's interface, even if only for a type checker, without the lines."""
         return (
-            [(key, [_timeless(node) for node in nodes]) for key, nodes in self.functions.items()],
+            [
+                (key, [(n.interface, n.extends, n.is_accessory, n.is_partial, n.gives, n.modifiers) for n in nodes])
+                for key, nodes in self.functions.items()
+            ],
             [(qualname, [node.shape for node in nodes]) for qualname, nodes in self.classes.items()],
             [
                 (owner, name, [(bound.is_import, bound.gives) for bound in bounds])
@@ -112,10 +115,6 @@ class Part:
             self.globals,
             self.exports,
         )
-
-
-def _timeless(node: FunctionPart) -> tuple[object, ...]:
-    return node.interface, node.extends, node.is_accessory, node.is_partial, node.gives, node.modifiers
 
 
 @dataclass(frozen=True, slots=True)

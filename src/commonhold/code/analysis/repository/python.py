@@ -177,10 +177,7 @@ class _Reader(Collector):
 
     def _bindings(self, body: Iterable[ast.AST], scope: Scope) -> dict[str, tuple[Binding, ...]]:
         lasting = grouped(bound for bound in scope.binds(body) if bound.origin not in (AUGMENTED, DELETED))
-        return {
-            name: tuple(Binding(bound.is_import, _chain_of_bound(bound, scope), _line_of(bound)) for bound in bounds)
-            for name, bounds in lasting.items()
-        }
+        return {name: tuple(_binding(bound, scope) for bound in bounds) for name, bounds in lasting.items()}
 
     # Visitors in addition to those of the collector.
 
@@ -362,14 +359,12 @@ def _is_entered(node: FunctionNode) -> bool:
     return bool({last_name(source_of(decorator)) for decorator in node.decorator_list} & _YIELDING)
 
 
-def _chain_of_bound(bound: Bound, scope: Scope) -> Chain:
+def _binding(bound: Bound, scope: Scope) -> Binding:
     if bound.annotation is not None:
-        return chain_of_annotation(bound.annotation, scope)
-    return chain_of(bound.value, scope) if bound.value is not None else UNKNOWN
-
-
-def _line_of(bound: Bound) -> int | None:
-    return next((node.lineno for node in (bound.annotation, bound.value, bound.entered) if node is not None), None)
+        return Binding(bound.is_import, chain_of_annotation(bound.annotation, scope), bound.annotation.lineno)
+    if bound.value is not None:
+        return Binding(bound.is_import, chain_of(bound.value, scope), bound.value.lineno)
+    return Binding(bound.is_import, UNKNOWN, bound.entered.lineno if bound.entered is not None else None)
 
 
 def _base(base: ast.expr, scope: Scope) -> Chain:
@@ -378,14 +373,10 @@ def _base(base: ast.expr, scope: Scope) -> Chain:
 
 def _is_left_open(method: FunctionNode) -> bool:
     """Whether subclasses must define a method: it is abstract, or its body does nothing."""
-    statements = [each for each in method.body if not _is_constant(each)]
+    # Docstrings and `...` do nothing.
+    is_idle = all(isinstance(each, ast.Expr) and isinstance(each.value, ast.Constant) for each in method.body)
     decorators = {last_name(source_of(decorator)) for decorator in method.decorator_list}
-    return "abstractmethod" in decorators or not statements or is_left_open(method)
-
-
-def _is_constant(statement: ast.stmt) -> bool:
-    """Whether a statement is a docstring or `...`."""
-    return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
+    return "abstractmethod" in decorators or is_idle or is_left_open(method)
 
 
 def _hands_on(call: ast.Call, function: FunctionNode) -> bool:

@@ -133,7 +133,10 @@ class _Row:
 
     def found(self) -> list[Chunk | Piece]:
         """Return the pieces of the whole text. Raises the errors of `ast.parse`."""
-        head, start = self._same_from_start()
+        head, start = 0, 0
+        while head < len(self._chunks) and _is_at(self._chunks[head], self._source, start):
+            start += len(self._chunks[head].text)
+            head += 1
         tail, end = self._same_from_end(head, start)
         top = self._chunks[:head]
         row = [*top, *self._between(head, tail, start, end)]
@@ -144,13 +147,6 @@ class _Row:
                 tail += 1
             row = [*top, *self._between(head, tail, start, end)]
         return [*row, *self._chunks[tail:]]
-
-    def _same_from_start(self) -> tuple[int, int]:
-        head, start = 0, 0
-        while head < len(self._chunks) and _is_at(self._chunks[head], self._source, start):
-            start += len(self._chunks[head].text)
-            head += 1
-        return head, start
 
     def _same_from_end(self, head: int, start: int) -> tuple[int, int]:
         tail, end = len(self._chunks), len(self._source)
@@ -187,17 +183,14 @@ def _may_follow(last: Chunk | Piece | None, chunk: Chunk) -> bool:
     return chunk.inside is None or (last is not None and last.opens == chunk.inside)
 
 
-def _goes_on(chunk: Chunk, source: bytes, at: int) -> bool:
-    """Whether the text below a chunk is indented more than its statements, and so belongs to the last of them."""
-    found = _NEXT_INDENT.match(source, at)
-    indent = chunk.opens.indent if chunk.opens else b""
-    return found is not None and found[1] != indent and found[1].startswith(indent)
-
-
 def _is_at(chunk: Chunk, source: bytes, at: int) -> bool:
     end = at + len(chunk.text)
-    is_whole = chunk.text.endswith(_LINE_END) or end == len(source)
-    return is_whole and source.startswith(chunk.text, at) and not _goes_on(chunk, source, end)
+    if not source.startswith(chunk.text, at) or not (chunk.text.endswith(_LINE_END) or end == len(source)):
+        return False
+    below = _NEXT_INDENT.match(source, end)
+    indent = chunk.opens.indent if chunk.opens else b""
+    # A text below that is indented more than the statements of the chunk belongs to the last of them.
+    return below is None or below[1] == indent or not below[1].startswith(indent)
 
 
 def _found(chunk: Chunk, source: bytes, start: int, end: int) -> int:
