@@ -129,7 +129,7 @@ def _problem(before: RegionMap, after: RegionMap, placed: tuple[Placed, ...], *,
         return problem_in(after.source, before.path, before.source)
     if _COMPILED.get(after.source):
         return None
-    if not placed:
+    if not placed or any(each.edit.is_whole_file for each in placed):
         placed = _as_edit(before, after)
         keeps_scope = breach(before, after, placed) is None
     is_known = keeps_scope and _COMPILED.get(before.source) and still_compiles(before, after, placed, seen_from_outside)

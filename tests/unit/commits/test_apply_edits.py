@@ -1,5 +1,7 @@
 """What applying edits costs: the edit, not the file."""
 
+from collections.abc import Callable
+
 import pytest
 
 from commonhold.code.regions import syntax
@@ -9,7 +11,7 @@ from commonhold.code.regions.region import RegionMap, hash_bytes
 from commonhold.commits import apply_edits
 from commonhold.commits.apply_edits import Content, applied, flaw_in
 from commonhold.commits.resolved_edits import KeyedEdit
-from commonhold.kernel.changeset import made_to_hold
+from commonhold.kernel.changeset import Edit, Op, made_to_hold
 from commonhold.kernel.keys import parse_names
 from commonhold.machine.recent import Recent
 from commonhold.reads import recent_maps
@@ -71,20 +73,32 @@ def _written(before: RegionMap, source: bytes) -> Content:
     return applied(before, [KeyedEdit(made_to_hold("a.py", hash_bytes(before.source), source), before.file.key)])
 
 
+def _replaced(before: RegionMap, source: bytes) -> Content:
+    """The whole file, as a client gives its text."""
+    edit = Edit(Op.REPLACE, "a.py", hash_bytes(before.source), source.decode())
+    return applied(before, [KeyedEdit(edit, before.file.key)])
+
+
+Write = Callable[[RegionMap, bytes], Content]
+WRITES = pytest.mark.parametrize("write", [_written, _replaced])
+
+
+@WRITES
 def test_a_whole_file_that_differs_in_one_definition_costs_that(
-    compiled: list[int], monkeypatch: pytest.MonkeyPatch
+    compiled: list[int], monkeypatch: pytest.MonkeyPatch, write: Write
 ) -> None:
     before = discovered(SOURCE, "a.py")
-    first = _written(before, SOURCE.replace(b"return 1\n", b"return 'first'\n"))
+    first = write(before, SOURCE.replace(b"return 1\n", b"return 'first'\n"))
     assert flaw_in(before, first, ()) is None
     monkeypatch.setattr(recent_maps, "discover", lambda *_: pytest.fail("the regions around the edit are known"))
-    second = _written(first.map, first.map.source.replace(b"return 2\n", b"return 'two'\n    # done\n"))
+    second = write(first.map, first.map.source.replace(b"return 2\n", b"return 'two'\n    # done\n"))
     assert flaw_in(first.map, second, ()) is None
     assert compiled[0] == len(first.map.source)
     assert len(compiled) == 2
     assert compiled[1] < 100
 
 
+@WRITES
 @pytest.mark.parametrize(
     ("old", "new"),
     [
@@ -101,14 +115,16 @@ def test_a_whole_file_that_differs_in_one_definition_costs_that(
         (b"def f2():\n    return 2\n", b"class f2:\n    return 2\n"),
     ],
 )
-def test_a_whole_file_that_would_not_compile_has_a_flaw(compiled: list[int], old: bytes, new: bytes) -> None:
+def test_a_whole_file_that_would_not_compile_has_a_flaw(
+    compiled: list[int], old: bytes, new: bytes, write: Write
+) -> None:
     before = discovered(SOURCE, "a.py")
-    first = _written(before, SOURCE.replace(b"return 1\n", b"return 'one'\n"))
+    first = write(before, SOURCE.replace(b"return 1\n", b"return 'one'\n"))
     assert flaw_in(before, first, ()) is None
     source = first.map.source.replace(old, new, 1)
     with pytest.raises(SyntaxError):
         compile(source, "a.py", "exec")
-    assert flaw_in(first.map, _written(first.map, source), ()) is not None
+    assert flaw_in(first.map, write(first.map, source), ()) is not None
     assert compiled
 
 

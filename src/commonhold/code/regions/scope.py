@@ -207,7 +207,7 @@ def placed_lines(map: RegionMap) -> Iterator[tuple[Key, list[tuple[int, bytes]]]
     """Yield each header with its lines, without blank ones, each line with the start of its span."""
     for region in map.regions:
         if region.key.is_header:
-            yield region.key, [(span[0], line) for span in region.spans for line in _lines(map, span, ())]
+            yield region.key, list(_lines(map, region.spans, ()))
 
 
 def _headers(map: RegionMap, definitions: Iterable[Span]) -> list[Region]:  # noqa: A002
@@ -232,19 +232,22 @@ def _header_lines(
 ) -> list[tuple[Key, list[bytes]]]:
     """Return each header under its bare key, with its lines outside `ranges`."""
     without = sorted(ranges)
-    return [
-        (region.key.bare(), [line for span in region.spans for line in _lines(map, span, without)])
-        for region in headers
-    ]
+    return [(region.key.bare(), [line for _, line in _lines(map, region.spans, without)]) for region in headers]
 
 
-def _lines(map: RegionMap, span: Span, ranges: Sequence[Span]) -> Iterator[bytes]:  # noqa: A002
-    """Yield the lines of a span that are neither blank nor in one of the ranges, without their line ends."""
-    for part in _outside(span, ranges):
-        data = map.cut(part).removeprefix(BOM) if part[0] == 0 else map.cut(part)
-        lines = (line.rstrip(b"\r") for line in data.split(b"\n") if line.strip(BLANK))
-        separator = _separator(map)
-        yield from (without_last(line, separator) for line in lines) if separator else lines
+def _lines(
+    map: RegionMap,  # noqa: A002
+    spans: Iterable[Span],
+    ranges: Sequence[Span],
+) -> Iterator[tuple[int, bytes]]:
+    """Yield the lines that are neither blank nor in one of the ranges, each with the start of its span."""
+    separator = _separator(map)
+    for span in spans:
+        for part in _outside(span, ranges) if ranges else (span,):
+            data = map.cut(part).removeprefix(BOM) if part[0] == 0 else map.cut(part)
+            if data.strip(BLANK):  # most spans are the blank lines between definitions
+                lines = (line.rstrip(b"\r") for line in data.split(b"\n") if line.strip(BLANK))
+                yield from ((span[0], without_last(line, separator) if separator else line) for line in lines)
 
 
 def _outside(span: Span, ordered: Sequence[Span]) -> Iterator[Span]:
