@@ -115,7 +115,6 @@ GLANCING = {
     "commonhold.stores.sqlite.connect": "*",
     "commonhold.machine.file_systems": "*",
     "commonhold.stores.sqlite.last_event_mark": "*",
-    "commonhold.stores.sqlite.second_mark": "*",
     "commonhold.stores.sqlite.statements": "*",
     "commonhold.stores.sqlite.checked_opening": "*",
     "commonhold.stores.statements": "*",

@@ -28,8 +28,7 @@ from commonhold.stores.reset_events import Reset, last_reset
 from commonhold.stores.sqlite.connect import APPLICATION_ID, MIGRATIONS, is_new, start_afresh
 from commonhold.stores.sqlite.faults import translate
 from commonhold.stores.sqlite.gate import Gate
-from commonhold.stores.sqlite.last_event_mark import RESET, Mark, fallen_back, gone
-from commonhold.stores.sqlite.second_mark import SecondMark
+from commonhold.stores.sqlite.last_event_mark import RESET, Mark, SecondMark, fallen_back, gone
 from commonhold.stores.sqlite.session import SqliteSession
 from commonhold.stores.sqlite.store import DATABASE, GATE
 

@@ -17,8 +17,7 @@ from commonhold.stores.sqlite.connect import APPLICATION_ID, DATABASE, connect
 from commonhold.stores.sqlite.event_numbering import FENCE_GAP, record_above
 from commonhold.stores.sqlite.faults import translate
 from commonhold.stores.sqlite.gate import Gate
-from commonhold.stores.sqlite.last_event_mark import LOGS, Mark
-from commonhold.stores.sqlite.second_mark import SecondMark
+from commonhold.stores.sqlite.last_event_mark import LOGS, Mark, SecondMark
 from commonhold.stores.sqlite.session import SqliteSession
 from commonhold.stores.sqlite.store import SqliteStore
 from commonhold.workspace import daemon_files

@@ -5,8 +5,7 @@ import os
 import apsw
 
 from commonhold.stores.sqlite.connect import DATABASE, connect_if_ready
-from commonhold.stores.sqlite.last_event_mark import missing, read_mark
-from commonhold.stores.sqlite.second_mark import SecondMark
+from commonhold.stores.sqlite.last_event_mark import SecondMark, missing, read_mark
 
 GATE = "gate"
 

@@ -1,7 +1,11 @@
-"""The mark of the last event, kept outside of the database: it shows whether a database lost events."""
+"""The marks of the last event, kept outside of the database: they show whether a database lost events.
+
+One is in the gate. The second lies beside the state folder: it stays when that is restored or deleted.
+"""
 
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from struct import Struct
 from typing import Final, NamedTuple
 
@@ -15,6 +19,9 @@ LOGS: Final = (LOG, "-shm")
 """The suffixes of a database's log and of its shared index."""
 _FORM: Final = Struct("<8sQdQQ")
 HEAD: Final = b"chmark1\n"
+ENDING: Final = ".mark"
+"""The suffix of the file beside the state folder."""
+_FLAGS: Final = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
 
 
 class Mark(NamedTuple):
@@ -73,6 +80,40 @@ def read_mark(path: str) -> Mark | None:
         return Mark.read(descriptor)
     finally:
         os.close(descriptor)
+
+
+class SecondMark:
+    """The mark of the last event in a file beside the state folder at `folder`.
+
+    There is none if the folder itself has a hidden name: it lies among the files of a project, as the mark would. It is
+    not flushed: after a loss of power it recognises less. One that was copied says nothing: it came with a copy of the
+    repository, perhaps a moment after the state folder, while the original was at work.
+    """
+
+    def __init__(self, folder: str) -> None:
+        """Name the file; it is made with the first event."""
+        is_among_files = os.path.basename(folder).startswith(".")
+        self._path = "" if is_among_files else folder + ENDING
+        self._descriptor = -1
+
+    def read(self) -> Mark | None:
+        """Return the mark; None if there is none, or it was copied here."""
+        mark = read_mark(self._path) if self._path else None
+        return mark if mark and mark.database else None
+
+    def write(self, mark: Mark) -> None:
+        """Write the mark of the last event that is durable, if it can be written."""
+        if self._path:
+            with suppress(OSError):
+                if self._descriptor < 0:
+                    self._descriptor = os.open(self._path, _FLAGS, 0o600)
+                mark.write(self._descriptor, os.fstat(self._descriptor).st_ino)
+
+    def close(self) -> None:
+        """Close the file."""
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+            self._descriptor = -1
 
 
 def missing(connection: apsw.Connection, read: Callable[[], Mark | None]) -> Mark | None:

@@ -11,8 +11,7 @@ from commonhold.stores.sqlite.connect import connect
 from commonhold.stores.sqlite.event_numbering import record_above
 from commonhold.stores.sqlite.faults import translate
 from commonhold.stores.sqlite.gate import Gate
-from commonhold.stores.sqlite.last_event_mark import LOGS, Mark, missing
-from commonhold.stores.sqlite.second_mark import SecondMark
+from commonhold.stores.sqlite.last_event_mark import LOGS, Mark, SecondMark, missing
 from commonhold.stores.sqlite.session import SqliteSession
 from commonhold.stores.sqlite.store import DATABASE, GATE
 from commonhold.workspace import daemon_files

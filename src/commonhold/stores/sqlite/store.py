@@ -24,9 +24,8 @@ from commonhold.stores.sqlite.connect import MIGRATIONS, connect, connect_if_rea
 from commonhold.stores.sqlite.event_numbering import go_on_above
 from commonhold.stores.sqlite.faults import translate
 from commonhold.stores.sqlite.gate import Gate
-from commonhold.stores.sqlite.last_event_mark import Mark, fallen_back, gone, missing
+from commonhold.stores.sqlite.last_event_mark import Mark, SecondMark, fallen_back, gone, missing
 from commonhold.stores.sqlite.open_files import OpenFiles
-from commonhold.stores.sqlite.second_mark import SecondMark
 from commonhold.stores.sqlite.session import SqliteSession
 from commonhold.workspace import daemon_files
 from commonhold.workspace.state_folder import StateFolder, replaced, unusable

@@ -24,9 +24,8 @@ from commonhold.leases.registry import TableRegistry
 from commonhold.stores.reset_events import ITSELF, Reset, reset_events
 from commonhold.stores.sqlite.event_numbering import FENCE_GAP
 from commonhold.stores.sqlite.gate import Gate
-from commonhold.stores.sqlite.last_event_mark import Mark
+from commonhold.stores.sqlite.last_event_mark import Mark, SecondMark
 from commonhold.stores.sqlite.reset import reset
-from commonhold.stores.sqlite.second_mark import SecondMark
 from commonhold.stores.sqlite.store import SqliteStore
 from commonhold.testing import FakeClock
 from commonhold.workspace.state_folder import StateFolder, identity_at
