@@ -21,9 +21,9 @@ from commonhold.kernel.keys import Key, Spec, segment_of
 from commonhold.kernel.options import DEFAULT_MAX_FILE_BYTES
 from commonhold.kernel.ports import Step, no_step
 from commonhold.kernel.resource_exhaustion import is_exhaustion
+from commonhold.machine.os_errors import code_of
 from commonhold.machine.system import process_umask
 from commonhold.workspace.files.canonical_paths import Locator
-from commonhold.workspace.files.faults import translated
 from commonhold.workspace.git.worktrees import is_recorded
 
 _FOLDER_FLAGS: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -32,6 +32,18 @@ _STAGE_FLAGS: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.
 _OF_NO_FILE: Final = frozenset({errno.ELOOP, errno.ENXIO})
 """The system's errors for a link that must not be followed, and for a socket."""
 _FOREIGN: Final = Stamp("", 0)
+_WORDS: Final = {
+    errno.ENOSPC: ("the disk is full", "free some space, then repeat the same call"),
+    errno.EDQUOT: ("the disk quota is used up", "free some space, then repeat the same call"),
+    errno.EACCES: ("this user may not", "fix the permissions, then repeat the same call"),
+    errno.EPERM: (
+        "the file may not be replaced, or its owner not be kept",
+        "fix its owner, permissions or attributes, then repeat the same call",
+    ),
+    errno.EROFS: ("the file system is read-only", "remount it writable, then repeat the call"),
+    errno.ELOOP: ("a link was put in its way", "look at the path, then repeat the same call"),
+}
+"""The words for the system's errors, and what to do."""
 GIT_BUSY: Final = (("rebase-merge", "a rebase"), ("rebase-apply", "a rebase or am"))
 
 
@@ -132,7 +144,7 @@ class WorkingTree:
 
     def load(self, path: str) -> FileState | None:
         """Read a whole file; None if it is not there."""
-        with translated(path):
+        with _translated(path):
             try:
                 with self._folder_of(path) as (folder, name):
                     return self._load_at(path, folder, name)
@@ -284,12 +296,12 @@ class WorkingTree:
         stage_name = f".commonhold-{journal.id}-undo.tmp"
         self._drop_stage(write.path, stage_name)
         for made in self.missing_folders(write.path):
-            with translated(made):
+            with _translated(made):
                 self._make_folder(made)
         if write.before is not None and write.mode_before is not None:
-            with translated(write.path):
+            with _translated(write.path):
                 self._stage_one(stage_name, write, contents(write.before), write.mode_before)
-        with translated(write.path), self._folder_of(write.path) as (folder, name):
+        with _translated(write.path), self._folder_of(write.path) as (folder, name):
             if write.before is None:
                 os.unlink(name, dir_fd=folder)
             else:
@@ -297,7 +309,7 @@ class WorkingTree:
             os.fsync(folder)
 
     def _drop_stage(self, path: str, stage_name: str) -> None:
-        with translated(path), suppress(FileNotFoundError, NotADirectoryError), self._folder_of(path) as (folder, _):
+        with _translated(path), suppress(FileNotFoundError, NotADirectoryError), self._folder_of(path) as (folder, _):
             os.unlink(stage_name, dir_fd=folder)
             os.fsync(folder)
 
@@ -383,9 +395,24 @@ def _is_same(one: str, other: str) -> bool:
 
 
 @contextmanager
+def _translated(path: str) -> Iterator[None]:
+    """Raise StoreError for the system's errors about `path`, but let "not found" through."""
+    try:
+        yield
+    except (FileNotFoundError, NotADirectoryError):
+        raise
+    except OSError as fault:
+        why, hint = _WORDS.get(
+            fault.errno or 0, (fault.strerror or str(fault), "look at the path, then repeat the call")
+        )
+        message = f"{path!r} could not be read or written: {why}"
+        raise StoreError(code_of(fault), message, hint=hint, fields={"path": path}) from fault
+
+
+@contextmanager
 def _as_seen(path: str) -> Iterator[None]:
     """Raise ChangedUnderneath if a file or a folder that existed has gone."""
-    with translated(path):
+    with _translated(path):
         try:
             yield
         except (FileNotFoundError, NotADirectoryError) as fault:
