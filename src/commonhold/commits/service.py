@@ -151,7 +151,9 @@ class Commits:
         files takes a turn of its own within `turn`, from its last look at them to its writing. `linked` is the number
         of such commits before the plan.
         """
-        if not (_is_linked(planned) and self._turns.is_complete):
+        if not self._turns.is_complete:
+            return self._enter_beside_processes(request, planned)
+        if not _is_linked(planned):
             return self._enter(request, planned, linked, (turn,))
         with self._turns.take(self._turn_of(REPOSITORY), within=turn) as of_all:
             newest = self._turns.linked(self._files.root)
@@ -175,8 +177,6 @@ class Commits:
         self, request: CommitRequest, planned: Plan | Rejected, linked: int, turns: Sequence[Ticket]
     ) -> CommitAnswer | _Behind | None:
         """Decide inside the gate and carry it out; None or _Behind if the plan is no longer valid there."""
-        if not self._turns.is_complete:
-            return self._enter_beside_processes(request, planned)
         with self._in_flight.join(), ExitStack() as guards:
             while True:
                 with self._guard.room(self._store):
