@@ -32,6 +32,7 @@ from commonhold.merging.pieces import Piece, clashes_in, exchanged, settled, unc
 from commonhold.merging.profile import Profile
 from commonhold.merging.profiles import profile_of
 from commonhold.merging.prose import AtOnePoint, apart, lines_of, merge_prose
+from commonhold.merging.registrations import registered_twice
 from commonhold.merging.removed_imports import needs_removed_import
 from commonhold.merging.result_checks import doubled_names, fault_in
 from commonhold.merging.sections import misplaced
@@ -202,7 +203,8 @@ class _Merge:
         if names:
             shown = names[0].decode(errors="replace")
             return Spot(Reason.SAME_NAME, f"put together it would give {shown!r} twice in one place")
-        return referred_to(text, self.versions, self.path) or self._fault_of_format(text)
+        fault = registered_twice(merged, elements) or referred_to(text, self.versions, self.path)
+        return fault or self._fault_of_format(text)
 
     def _fault_of_format(self, text: bytes) -> Spot | None:
         fault = acts_on_lines_below(text, self.versions, self.path) or misplaced_in(text, self.versions, self.path)

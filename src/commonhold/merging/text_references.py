@@ -73,6 +73,28 @@ _TABLES: Final = (
         _folded,
     ),
 )
+_KEYED: Final = rb"^[ \t]*(?:-[ \t]+)?[\"']?([A-Za-z_][\w.-]*)[\"']?[ \t]*:(?:[ \t\r]|$)"
+_SCALAR: Final = rb"[\"']?([A-Za-z_][\w.-]*)[\"']?"
+_POINTED: Final = _pattern(
+    rb"(?:#/(?:[\w.~$-]+/)*|\{\{-?[ \t]*(?:\.?\w+\.)*|\$\{\{?[ \t]*(?:\w+\.)*|\$)([A-Za-z_][\w-]*)"
+)
+_DATA: Final = (
+    _Link(_pattern(_KEYED), _pattern(rb"(?:^[ \t]*-[ \t]+|:[ \t]+|[\[,][ \t]*)" + _SCALAR + rb"[ \t]*(?=[\],:\r#]|$)")),
+    _Link(_pattern(_KEYED), _POINTED),
+)
+_OBJECTS: Final = (
+    _Link(_pattern(rb"\"([\w.-]+)\"[ \t]*:"), _pattern(rb"[:\[,{\s]\s*\"([\w.-]+)\"\s*(?=[\],}])")),
+    _Link(_pattern(rb"\"([\w.-]+)\"[ \t]*:"), _POINTED),
+)
+_SETTINGS: Final = (
+    _Link(_pattern(rb"^[ \t]*(?:export[ \t]+)?([\w.-]+)[ \t]*[=:]"), _pattern(rb"(?:%\(|\$\{?(?:\w+:)?)([\w.-]+)")),
+)
+_RESOURCES: Final = (
+    _Link(_pattern(rb"^variable[ \t]+\"([\w-]+)\""), _pattern(rb"\bvar\.([\w-]+)")),
+    _Link(_pattern(rb"^module[ \t]+\"([\w-]+)\""), _pattern(rb"\bmodule\.([\w-]+)")),
+    _Link(_pattern(rb"^(?:data|resource)[ \t]+\"\w+\"[ \t]+\"([\w-]+)\""), _pattern(rb"\b[a-z]+_\w+\.([\w-]+)")),
+    _Link(_pattern(rb"^[ \t]+(\w+)[ \t]*=(?!=)"), _pattern(rb"\blocal\.(\w+)")),
+)
 _PACKAGES: Final = (_Link(_pattern(rb"^([\w-]+)\s*=\s*\["), _pattern(rb"[\[,]\s*\"([\w-]+)\"")),)
 _PAGES: Final = (
     _Link(_pattern(rb"\bid=\"([^\"{}]+)\""), _pattern(rb"\b(?:href=\"#|for=\"|aria-\w+=\")([^\"{}]+)\"")),
@@ -81,6 +103,10 @@ _PAGES: Final = (
 _BY_SUFFIX: Final[Mapping[str, tuple[_Link, ...]]] = {
     **dict.fromkeys(("css", "less", "scss"), _STYLES),
     **dict.fromkeys(("markdown", "md", "mdx"), _DOCUMENTS),
+    **dict.fromkeys(("json", "jsonc"), _OBJECTS),
+    **dict.fromkeys(("yaml", "yml"), _DATA),
+    **dict.fromkeys(("cfg", "conf", "env", "ini", "properties"), _SETTINGS),
+    **dict.fromkeys(("tf", "tfvars"), _RESOURCES),
     **dict.fromkeys(("htm", "html", "vue", "svelte"), (*_PAGES, *_STYLES)),
     **dict.fromkeys(("ddl", "sql"), _TABLES),
     "mk": _RECIPES,
