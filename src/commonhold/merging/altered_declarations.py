@@ -61,13 +61,45 @@ def _delegate(node: Node) -> Iterator[Fact]:
         yield name.text or b"", "changed how to call", b" ".join((node.text or b"").split())
 
 
-def _enumerator(node: Node) -> Iterator[Fact]:
-    """Yield that an enumerator is known without its type."""
-    around = node.parent.parent if node.parent is not None else None
+def _enumerators(node: Node) -> Iterator[Fact]:
+    """Yield the enumerators that are known without their type."""
+    body = node.child_by_field_name("body")
+    if body is None or any(each.type in {"class", "struct"} for each in node.children):
+        return
+    names = (each.child_by_field_name("name") for each in body.named_children)
+    yield from ((name.text or b"", "put behind its type", b"") for name in names if name is not None)
+
+
+def _declared_method(node: Node) -> Iterator[Fact]:
+    """Yield the parameters that each call of a method of C++ must give, as its class declares it."""
+    declared = node.child_by_field_name("declarator")
+    while declared is not None and declared.type in {"pointer_declarator", "reference_declarator"}:
+        declared = declared.named_children[-1] if declared.named_children else None
+    if declared is None or declared.type != "function_declarator":
+        return
+    parameters = declared.child_by_field_name("parameters")
+    given = parameters.named_children if parameters is not None else ()
+    needed = (b" ".join((each.text or b"").split()) for each in given if each.type == "parameter_declaration")
+    yield _innermost(declared), "changed how to call", b", ".join(needed)
+
+
+def _named_type(node: Node) -> Iterator[Fact]:
+    """Yield the meaning of another name for a type; a structure and an interface have members of their own."""
     name = node.child_by_field_name("name")
-    is_alone = around is not None and not any(each.type in {"class", "struct"} for each in around.children)
-    if is_alone and name is not None:
-        yield name.text or b"", "put behind its type", b""
+    meant = node.child_by_field_name("type") or node.child_by_field_name("value")
+    if name is not None and meant is not None and not meant.type.startswith(("struct", "interface")):
+        yield name.text or b"", "changed the meaning of the type", b" ".join((meant.text or b"").split())
+
+
+def _nested(node: Node) -> Iterator[Fact]:
+    """Yield the members of a class of Java that a class inside it reaches no more, because it is static."""
+    outer = node.parent
+    marks = next((each.text or b"" for each in node.named_children if each.type == "modifiers"), b"")
+    if outer is None or outer.type != "class_body" or not re.search(rb"\bstatic\b", marks):
+        return
+    for member in outer.named_children:
+        if member.type in {"field_declaration", "method_declaration"} and b"static" not in (member.text or b""):
+            yield _named(member), "put out of reach of a nested class", field_text(node, "name")
 
 
 def _counting(node: Node) -> Iterator[Fact]:
@@ -188,6 +220,8 @@ def _linked(node: Node) -> Iterator[Fact]:
 
 def _named(node: Node) -> bytes:
     found = node.child_by_field_name("name") or node.child_by_field_name("declarator")
+    if found is not None and found.type == "variable_declarator":
+        found = found.child_by_field_name("name")
     return _innermost(found) if found is not None else b""
 
 
@@ -210,13 +244,19 @@ _HELD: Final[Mapping[str, Callable[[Node], Iterator[Fact]]]] = {
     "call": _called,
     "declaration": _either(_destructor, _converting),
     "delegate_declaration": _delegate,
-    "enumerator": _enumerator,
+    "alias_declaration": _named_type,
+    "enum_specifier": _enumerators,
+    "field_declaration": _declared_method,
     "function_definition": _either(_destructor, _converting),
+    "type_alias": _named_type,
     "type_definition": _alias,
+    "type_item": _named_type,
+    "type_spec": _named_type,
 }
 _NEW: Final[Mapping[str, Callable[[Node], Iterator[Fact]]]] = {
     "annotation_type_element_declaration": _element,
     "attribute_item": _conditional,
+    "class_declaration": _nested,
     "call": _restricted,
     "declaration": _linked,
     "enumerator_list": _counting,

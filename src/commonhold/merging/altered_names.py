@@ -13,6 +13,7 @@ from tree_sitter import Node
 
 from commonhold.merging.altered_declarations import OF_KNOWN, Fact, declared_facts, new_facts
 from commonhold.merging.changed_rows import WORD, Rows, changed_rows, rows_with
+from commonhold.merging.generated_members import no_longer_made
 from commonhold.merging.given_names import names_given_by
 from commonhold.merging.layout import Element
 from commonhold.merging.profile import Profile
@@ -65,6 +66,7 @@ def altered_names(before: Element, after: Element) -> Iterator[tuple[bytes, int,
             if fact[1] not in OF_KNOWN or rows_with(before.source, {fact[0]}).rows
         )
     yield from _hidden(before, after, gone, come)
+    yield from ((b"." + name, row, "no longer generates") for name, row in no_longer_made(before, after))
     yield from _declared_later(before, after)
 
 
@@ -144,7 +146,11 @@ def _decorated(node: Node, profile: Profile) -> Iterator[Fact]:
         around = around.parent
     if definition is not None and around is None:
         is_member = wrapper is not None and wrapper.parent is not None and wrapper.parent.type == "block"
-        yield (b"." if is_member else b"") + _declared_name(definition), "changed a decorator of", node.text or b""
+        name = _declared_name(definition)
+        yield (b"." if is_member else b"") + name, "changed a decorator of", node.text or b""
+        class_ = wrapper.parent.parent if wrapper is not None and wrapper.parent is not None and is_member else None
+        if class_ is not None and b"abstract" in (node.text or b""):
+            yield _declared_name(class_), "changed whether it may make objects of", name
 
 
 def _accessors(node: Node, _profile: Profile) -> Iterator[Fact]:

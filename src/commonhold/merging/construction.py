@@ -17,7 +17,7 @@ from commonhold.merging.profile import Profile
 from commonhold.merging.prose import lines_of
 
 _MADE: Final = re.compile(
-    rb"\bnew\s+(?:[\w.:\\]*[.:\\])?(\w+)|\b(\w+)\s*(?:<[^<>(){}]*>)?\s*[({]|\b(\w+)\.new\b|\b(\w+)\s+\w+[\[\]\s]*=\s*\{"
+    rb"\bnew\s+(?:[\w.:\\]*[.:\\])?(\w+)|\b(\w+)\s*(?:<[^<>(){}]*>)?\s*[({]|\((?:struct\s+)?(\w+)\)\s*\{|\b(\w+)\.new\b|\b(\w+)\s+\w+[\[\]\s]*=\s*\{"
     rb"|\b(?:class|struct)\s+\w+.*?(?:\bextends|:\s*(?:public\b)?)\s*(\w+)"
 )
 _WORD: Final = re.compile(rb"\w+")
@@ -27,6 +27,7 @@ _MAKING: Final = {
     "call_expression": ("function",),
     "declaration": ("type",),
     "composite_literal": ("type",),
+    "compound_literal_expression": ("type",),
     "instance_expression": (),
     "new_expression": ("constructor", "type"),
     "object_creation_expression": ("type",),
@@ -93,10 +94,10 @@ def made_otherwise(before: Element, after: Element) -> Iterator[tuple[bytes, int
 def _still(way: Sequence[bytes], now: Sequence[bytes]) -> bool:
     """Whether a call that fits some parameters fits the present ones: the added ones may be left out."""
     added = now[len(way) :]
-    return list(now[: len(way)]) == list(way) and all(map(_may_be_left_out, added))
+    return list(now[: len(way)]) == list(way) and all(map(has_default, added))
 
 
-def _may_be_left_out(parameter: bytes) -> bool:
+def has_default(parameter: bytes) -> bool:
     """Whether a parameter or field has a default; for a field declared by a call, it is an argument of the call."""
     declaring = _ATTRIBUTE.search(parameter)
     if declaring is None:
@@ -127,6 +128,8 @@ def _makings(root: Node, names: set[bytes]) -> dict[bytes, list[int]]:
 
 def _made_by(node: Node) -> bytes | None:
     if node.type == "composite_literal" and _is_keyed(node):
+        return None
+    if node.type == "compound_literal_expression" and not _is_without_keys(node.named_children[-1]):
         return None
     if node.type == "declaration" and not _is_filled_by_place(node):
         return None
@@ -190,8 +193,17 @@ def _types(root: Node, profile: Profile) -> dict[bytes, tuple[Ways, int]]:
             ways = frozenset(_ways(node))
             if ways:
                 found[name.text or b""] = ways, node.start_point.row
+        if node.type == "type_definition":
+            found.update(_aliased(node))
         stack += node.named_children
     return found
+
+
+def _aliased(definition: Node) -> Iterator[tuple[bytes, tuple[Ways, int]]]:
+    """Yield a structure of C under the name that its definition as a type gives."""
+    of, name = definition.child_by_field_name("type"), definition.child_by_field_name("declarator")
+    if of is not None and name is not None and of.type == "struct_specifier" and (ways := frozenset(_ways(of))):
+        yield name.text or b"", (ways, of.start_point.row)
 
 
 def _ways(node: Node) -> Iterator[tuple[bytes, ...]]:

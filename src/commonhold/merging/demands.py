@@ -59,10 +59,7 @@ def demanded_anew(before: Element, after: Element) -> Iterator[tuple[Key, int, s
         if was.text == now.text and not is_sealed(now):
             continue
         row = now.start_point.row
-        heads = dict(_heads(now))
-        for member, head in _heads(was):
-            if heads.get(member, head) != head:
-                yield ("overrides", name + b"." + member), row, "changed how to override"
+        yield from ((key, row, what) for key, what in _demanded_of_members(name, was, now))
         if demanded_members(was, before.profile) != demanded_members(now, after.profile):
             yield ("implements", name), row, "changed which members are demanded by"
             for member in type_names(was):
@@ -111,6 +108,8 @@ def _counting(element: Element, rows: Rows) -> Iterator[tuple[Key, int, str]]:
         row = node.start_point.row
         for name in _implemented(node, element.profile):
             yield ("implements", name), row, "implement or make"
+        if node.type == "constructor_declaration":
+            yield ("completes", text_of(node.child_by_field_name("name"))), row, "construct"
         for name in _overridden(node, element.profile):
             yield ("overrides", name), row, "override"
         if node.type in MATCHES:
@@ -172,6 +171,27 @@ def _overridden(node: Node, profile: Profile) -> Iterator[bytes]:
         return
     for heritage in (each for each in around.named_children if each.type in _HERITAGE):
         yield from (base + b"." + text_of(declared_name(node)) for base in _names_in(heritage))
+
+
+def _demanded_of_members(name: bytes, was: Node, now: Node) -> Iterator[tuple[Key, str]]:
+    """Yield the demands on overriding methods and on constructors of a type."""
+    heads = dict(_heads(now))
+    for member, head in _heads(was):
+        if heads.get(member, head) != head:
+            yield ("overrides", name + b"." + member), "changed how to override"
+    if _unset(now) - _unset(was):
+        yield ("completes", name), "demands a value of another field of"
+
+
+def _unset(type_: Node) -> frozenset[bytes]:
+    """Return the final fields of a class of Java that each of its constructors must set."""
+    found = set[bytes]()
+    for member in (each for body in type_.named_children if body.type == "class_body" for each in body.named_children):
+        marks = next((each.text or b"" for each in member.named_children if each.type == "modifiers"), b"")
+        if member.type == "field_declaration" and b"final" in marks and b"static" not in marks:
+            parts = (each for each in member.named_children if each.type == "variable_declarator")
+            found.update(text_of(each) for each in parts if each.child_by_field_name("value") is None)
+    return frozenset(found)
 
 
 def _heads(type_: Node) -> Iterator[tuple[bytes, bytes]]:

@@ -17,7 +17,10 @@ _SCRIPT: Final = rb"[\"']use (?:strict|client|server|asm)[\"']|//\s*@ts-(?:check
 _DIRECTIVES: Final = {
     "c": rb"#\s*pragma\s+(?:pack|STDC|GCC\s+(?:optimize|target|visibility)|clang\s+optimize)\b",
     "csharp": rb"#nullable\b",
+    "go": rb"//go:build\b|// \+build\b",
+    "java": rb"package\s+[\w.]+",
     "javascript": _SCRIPT,
+    "kotlin": rb"package\s+[\w.]+",
     "php": rb"(?:<\?php)?\s*declare\s*\(",
     "python": rb"from __future__ import\b",
     "ruby": rb"#.*\b(?:frozen_string_literal|encoding|coding)\s*:|using\s+[A-Z]",

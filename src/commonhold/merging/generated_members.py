@@ -9,7 +9,7 @@ from typing import Final
 
 from tree_sitter import Node
 
-from commonhold.merging.layout import FileElement
+from commonhold.merging.layout import Element, FileElement
 from commonhold.merging.profile import Profile
 from commonhold.merging.prose import lines_of
 from commonhold.merging.verdict import Reason, Spot
@@ -62,6 +62,8 @@ _SIGN: Final = re.compile(
     rb"|\b(?:private|protected|public|readonly|record|val|var)\b"
 )
 
+_ANNOTATED: Final = re.compile(rb"@(?:Data|Value|Getter|Setter|(?:Super)?Builder)\b|\battr_\w")
+
 Members = dict[bytes, tuple[frozenset[bytes], frozenset[bytes], int]]
 """For each class: the generated members, the hand-written ones, and the row on which the class begins."""
 
@@ -83,9 +85,20 @@ def made_and_written(base: FileElement, ours: FileElement, theirs: FileElement) 
             yield Spot(Reason.SAME_NAME, why, ours=rows[0], theirs=rows[1])
 
 
-def _members(element: FileElement) -> Members:
+def no_longer_made(before: Element, after: Element) -> Iterator[tuple[bytes, int]]:
+    """Yield the members that annotations generated for a class and that it has no more, each with a row."""
+    if not _ANNOTATED.search(before.source):
+        return
+    old, new = _members(before), _members(after)
+    for class_, (made, _, row) in old.items():
+        now = new.get(class_)
+        if now is not None:
+            yield from ((name, row) for name in sorted(made - now[0] - now[1]))
+
+
+def _members(element: Element) -> Members:
     found: Members = {}
-    root, profile = element.tree.root_node, element.profile
+    root, profile = element.node, element.profile
     around = _AROUND | _BODIES | profile.blocks | profile.classes | {root.type, profile.wrapper}
     stack = [root]
     while stack:

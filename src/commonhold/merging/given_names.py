@@ -49,6 +49,7 @@ _GIVING: Final = frozenset(
         "initializer_pair",
         "jsx_attribute",
         "keyed_element",
+        "keyframes_statement",
         "keyword_parameter",
         "method_definition",
         "method_elem",
@@ -84,6 +85,7 @@ _HOLDING: Final = frozenset(
         "bare_key",
         "dotted_key",
         "identifier",
+        "keyframes_name",
         "literal_element",
         "name",
         "property_element",
@@ -118,7 +120,6 @@ _CLOSED: Final = frozenset(
         "keyframe_block_list",
         "literal_value",
         "match_block",
-        "media_statement",
         "object",
         "object_type",
         "statement_block",
@@ -154,13 +155,15 @@ _ANNOTATIONS: Final = frozenset({"annotation", "attribute", "attribute_item", "a
 # The name of a member outside the program, given by its annotation.
 _SERIALISED: Final = re.compile(
     rb"\b(?:Json(?:Property|PropertyName|Alias)?|Serial(?:ized)?Name|XmlElement|XmlAttribute|DataMember|Expose|Column"
-    rb"|rename|alias|serialization_alias|validation_alias|data_key|db_column)\b\s*[=(:][^\"']*[\"']([^\"']+)[\"']"
+    rb"|rename|alias|serialization_alias|validation_alias|data_key|db_column|related_name)\b\s*[=(:][^\"']*[\"']([^\"']+)[\"']"
 )
 _SERIALISED_FIELDS: Final = frozenset({"field_declaration", "property_declaration", "public_field_definition"})
+_FIXTURE: Final = re.compile(rb"\bfixture\((?:[^()]*,)?\s*name\s*=\s*[\"'](\w+)")
 _TAG: Final = re.compile(rb"(\w+):\"([^\",]+)")
 _ROUTED: Final = re.compile(
     rb"\A[@\[#]*(?:\w+\.)*(?:route|get|post|put|patch|delete|command|websocket|Route|\w*Mapping|Http\w+)\("
 )
+_VALUE_KEY: Final = re.compile(rb"\(\s*(?:value|path)\s*=\s*")  # the one key of an annotation that may be left out
 _OVERLOADED: Final = frozenset({"declaration", "field_declaration", "function_definition"})
 _EMBEDDED: Final = frozenset({"generic_type", "qualified_type", "type_identifier"})
 _NAMESPACE: Final = "namespace_definition"
@@ -231,6 +234,10 @@ class _Given:
             trait, mark, of = name.partition(b" for ")
             if mark:
                 self.overloaded.setdefault((), {}).setdefault(trait, set()).add("_" if of == b"_" else "")
+            head, mark, parts = of.partition(b"<")
+            if mark:
+                for_many = "_" if b"_" in _WORD.findall(parts) else ""
+                self.overloaded.setdefault((), {}).setdefault(trait + b" for " + head, set()).add(for_many)
 
     def inside(self, scope: Key, name: bytes, *, is_open: bool) -> Key:
         """Return the key of a scope in another."""
@@ -301,6 +308,9 @@ def _visit(node: Node, scope: Key, given: _Given) -> None:
         _definition(node, name, scope, given)
     elif kind in _GIVING:
         _member(node, scope, given)
+    elif kind == "media_statement":  # rules under one condition stand together, in however many parts
+        condition = (node.text or b"").partition(b"{")[0].strip()
+        _inside(node, given.inside(scope, condition, is_open=True), given)
     elif kind in _CLOSED or _is_of_closure(node, given.profile):
         _inside(node, given.inside(scope, kind.encode(), is_open=False), given)
     elif node.parent is not None and node.parent.type in _PARAMETER_LISTS:
@@ -333,9 +343,9 @@ def _is_of_closure(node: Node, profile: Profile) -> bool:
 
 def _annotated(node: Node, scope: Key, given: _Given) -> None:
     text = node.text or b""
-    given.give(scope, *(("", each) for each in _SERIALISED.findall(text)))
+    given.give(scope, *(("", each) for each in (*_SERIALISED.findall(text), *_FIXTURE.findall(text))))
     if _ROUTED.match(text):
-        given.give(scope, ("route", text))
+        given.give(scope, ("route", _VALUE_KEY.sub(b"(", text)))
 
 
 def _defined(node: Node, profile: Profile) -> bytes | None:
@@ -377,7 +387,9 @@ def _implemented(trait: Node, of: Node) -> bytes:
     parameters = of.parent.child_by_field_name("type_parameters") if of.parent is not None else None
     names = [each.child_by_field_name("name") or each for each in parameters.named_children] if parameters else []
     is_any = any(each.text == of.text for each in names)
-    return _last(trait.text or b"") + b" for " + (b"_" if is_any else of.text or b"")
+    given = {each.text or b"" for each in names}
+    shape = _WORD.sub(lambda word: b"_" if word[0] in given else word[0], of.text or b"")
+    return _last(trait.text or b"") + b" for " + (b"_" if is_any else shape)
 
 
 def _last(path: bytes) -> bytes:

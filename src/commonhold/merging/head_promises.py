@@ -33,7 +33,7 @@ _NEEDS: Final = (
     (rb"\basync\b", True, re.compile(rb"\bawait\b|\basync\s+(?:for|with)\b"), "whether {} is asynchronous"),
     (rb"\bsuspend\b", True, _CALL, "whether {} can be suspended"),
     (rb"\*", True, re.compile(rb"\byield\b"), "whether {} is a generator"),
-    (rb"\bthrows\b", True, re.compile(rb"\bthrow\b|\btry\b(?!\s*[{?!])"), "which errors {} throws"),
+    (rb"\bthrows\b", True, re.compile(rb"\bthrow\b|\btry\b(?!\s*[{?!])|" + _CALL.pattern), "which errors {} throws"),
     (rb"\bsynchronized\b", True, _EVERYTHING, "whether {} holds a lock"),
     (rb"\bstatic\b", False, re.compile(rb"(?<!\w)(?:this|self|super|base)\b(?!\s*::)"), "whether {} is static"),
     (rb"\bnoexcept\b", False, re.compile(rb"\bthrow\b"), "whether {} throws"),

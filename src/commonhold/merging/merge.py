@@ -15,7 +15,10 @@ from commonhold.merging.candidates import MAX_CANDIDATES, combined, union
 from commonhold.merging.conflict_markers import marked, spots_of
 from commonhold.merging.contracts import broken_contracts, may_break
 from commonhold.merging.cross_file_interference import FileChange, bearing
+from commonhold.merging.default_fields import required_after_default
+from commonhold.merging.derived_traits import missed_traits
 from commonhold.merging.directives import directed_otherwise
+from commonhold.merging.fallthrough import falls_into
 from commonhold.merging.format_keys import misplaced_in
 from commonhold.merging.generated_members import made_and_written
 from commonhold.merging.given_lines import given_by_both
@@ -32,6 +35,7 @@ from commonhold.merging.pieces import Piece, clashes_in, exchanged, settled, unc
 from commonhold.merging.profile import Profile
 from commonhold.merging.profiles import profile_of
 from commonhold.merging.prose import AtOnePoint, apart, lines_of, merge_prose
+from commonhold.merging.read_only_fields import writes_read_only
 from commonhold.merging.registrations import registered_twice
 from commonhold.merging.removed_imports import needs_removed_import
 from commonhold.merging.result_checks import doubled_names, fault_in
@@ -41,8 +45,10 @@ from commonhold.merging.spellings import spelled_otherwise
 from commonhold.merging.standing_lines import acts_on_lines_below
 from commonhold.merging.structure import Structure
 from commonhold.merging.text_references import referred_to
+from commonhold.merging.unpacked_fields import unpacks_otherwise
 from commonhold.merging.unused_names import unused_names
 from commonhold.merging.verdict import NOWHERE, Candidate, Proven, Reason, Sides, Spot, Unproven
+from commonhold.merging.withdrawn_keys import looks_up_withdrawn
 
 MAX_BYTES: Final = 16 * 2**20
 MAX_CODE_BYTES: Final = 2**20
@@ -174,6 +180,11 @@ class _Merge:
         doubts += needs_removed_import(language.name, base, ours, theirs)
         doubts += assigned_without_slot(base, ours, theirs)
         doubts += tables_out_of_step(language.name, base, ours, theirs)
+        doubts += missed_traits(language.name, base, ours, theirs)
+        doubts += unpacks_otherwise(base, ours, theirs)
+        doubts += falls_into(base, ours, theirs)
+        doubts += looks_up_withdrawn(base, ours, theirs)
+        doubts += writes_read_only(base, ours, theirs)
         if text is None or doubts:
             return self._unproven(pieces, doubts)
         fault = self._fault(text, language, profile, elements)
@@ -199,11 +210,7 @@ class _Merge:
         names = unused_names(merged, elements)
         if names:
             return Spot(Reason.DANGLING, f"put together it would no longer use {names[0].decode(errors='replace')!r}")
-        names = given_twice(merged, elements)
-        if names:
-            shown = names[0].decode(errors="replace")
-            return Spot(Reason.SAME_NAME, f"put together it would give {shown!r} twice in one place")
-        fault = registered_twice(merged, elements) or referred_to(text, self.versions, self.path)
+        fault = _fault_of_names(merged, elements) or referred_to(text, self.versions, self.path)
         return fault or self._fault_of_format(text)
 
     def _fault_of_format(self, text: bytes) -> Spot | None:
@@ -242,6 +249,15 @@ class _Merge:
         yield union(base, first, second), "the lines of both"
         yield union(base, second, first), "the lines of both, the other way round"
         yield from ways
+
+
+def _fault_of_names(merged: FileElement, elements: tuple[FileElement, FileElement, FileElement]) -> Spot | None:
+    """Return why the names of a merge could not stand together."""
+    names = given_twice(merged, elements)
+    if names:
+        shown = names[0].decode(errors="replace")
+        return Spot(Reason.SAME_NAME, f"put together it would give {shown!r} twice in one place")
+    return required_after_default(merged, elements) or registered_twice(merged, elements)
 
 
 def _placed(doubts: Sequence[Spot]) -> Sequence[Spot]:

@@ -48,6 +48,7 @@ _CONSTANT: Final = re.compile(rb"-?\d[\w.]*|(?:\w+\.)*[A-Z][A-Z\d_]*|[Tt]rue|[Ff
 _DATA_WORD: Final = re.compile(rb"[^\[\]{}:\n]+")
 _DATA_SCALARS: Final = frozenset({"block_sequence_item", "flow_node"})
 _CASES: Final = re.compile(rb"\bparametrize\Z|\b(?:it|test|describe)\.(?:\w+\.)?each\Z")
+_TYPE_MAKING: Final = re.compile(rb"\b(?:namedtuple|NamedTuple|make_dataclass|make_class|\w*(?:Enum|Flag))\Z")
 _SEQUENCES: Final = frozenset(
     {"array", "array_expression", "array_initializer", "block_sequence", "flow_sequence", "list", "initializer_list"}
 )
@@ -55,6 +56,7 @@ _NAME_FIELDS: Final = ("left", "name", "key", "pattern", "declarator", "field")
 # Classes whose constructor is generated from their fields, in the order of these.
 _PLACED_BY: Final = re.compile(rb"@(?:\w+\.)*(?:dataclass|define|frozen|mutable|attrs|attr\.s|s|dataclass_transform)\b")
 _PLACED_AS: Final = re.compile(rb"\b(?:NamedTuple|Struct)\b")
+_CONSTRUCTED_BY: Final = re.compile(rb"@(?:\w+ArgsConstructor|Value|Data)\b")
 _BY_NAME_ONLY: Final = re.compile(rb"\bkw_only\s*=\s*True\b")
 _LEAVING: Final = frozenset(
     {
@@ -114,7 +116,7 @@ def is_sequence(holder: Element, new: Sequence[Element]) -> bool:
         return False
     name = _name_of(holder.node)
     words = {word.lower() for word in _WORD.findall(name or "")}
-    if words & _ORDERED or (name is not None and _is_taken_by_place(name, holder.source)):
+    if _makes_a_type(holder.node) or words & _ORDERED or (name is not None and _is_taken_by_place(name, holder.source)):
         return True
     if words & _UNORDERED or _holds_cases(holder.node):
         return False
@@ -134,6 +136,14 @@ def _is_taken_by_place(name: str, source: bytes) -> bool:
     by_place = rb"\b%s(?:\[\s*-?\d|\.(?:first|last|index|indexOf|pop|shift)\b)" % listed
     numbered = rb"\b(?:enumerate|next|reversed|zip)\((?:[^()\n]*\b)?%s\b" % listed
     return re.search(by_place + b"|" + numbered, source) is not None
+
+
+def _makes_a_type(node: Node) -> bool:
+    """Whether a list is given to a function that makes a type, with a member for each entry, in their order."""
+    around = node.parent
+    call = around.parent if around is not None else None
+    function = call.child_by_field_name("function") if call is not None else None
+    return function is not None and _TYPE_MAKING.search(function.text or b"") is not None
 
 
 def _holds_cases(node: Node) -> bool:
@@ -181,9 +191,16 @@ def _placing(holder: Element) -> Callable[[Element], bool] | None:
         return lambda each: b"=" not in each.text
     if kind == "field_declaration_list" and around.type == "struct_specifier":
         return lambda each: each.node.type == "field_declaration" and b"(" not in each.text
+    if around.type == "class_declaration" and kind == "class_body":
+        marks = next((each.text or b"" for each in around.named_children if each.type == "modifiers"), b"")
+        return _is_object_field if _CONSTRUCTED_BY.search(marks) else None
     if around.type == "class_definition" and kind == "block":
         return _placing_in_class(around)
     return None
+
+
+def _is_object_field(member: Element) -> bool:
+    return member.node.type == "field_declaration" and b"static " not in member.text
 
 
 def _placing_in_class(around: Node) -> Callable[[Element], bool] | None:

@@ -25,6 +25,7 @@ _NAMED: Final = re.compile(
     rb"|HandleFunc|Handle|(?:flags?|fs|pflag)\.(?:String|Bool|U?[Ii]nt(?:64)?|Float64|Duration)P?)\Z"
 )
 _ROUTED: Final = re.compile(rb"\W(?:get|post|put|patch|delete|head|all|Get|Post|Put|Patch|Delete|websocket)\Z")
+_FLAGS: Final = re.compile(rb"(?:\A|\W)(?:flags?|fs|pflag)\.\w+\Z")
 _METHODS: Final = re.compile(rb"\bmethods\s*=\s*\S+")
 _FLAG: Final = re.compile(rb"-[\w-]+")
 _TEXT: Final = re.compile(r"string(?:_literal)?\Z")
@@ -75,6 +76,8 @@ def _things(element: FileElement, words: frozenset[bytes]) -> Iterator[Thing]:
 def _registered(call: Node, profile: Profile) -> Iterator[Thing]:
     called = _called(call, profile)
     how = called if b"(" not in called else called.rpartition(b".")[2]
+    if _FLAGS.search(called):  # an option of any type
+        how = b"flag"
     given = [literal for each in _arguments(call) if (literal := _literal(each)) is not None]
     if not given:
         return

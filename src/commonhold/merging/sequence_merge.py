@@ -8,6 +8,7 @@ from typing import Final
 
 from commonhold.merging.computed_keys import keys_may_meet
 from commonhold.merging.entries import Entry, Versions, after_gap, closing, in_block, in_list, merged_space, whole_entry
+from commonhold.merging.entry_shapes import got_another_shape
 from commonhold.merging.interference import is_function
 from commonhold.merging.joined_additions import hangs_on_its_place, in_one_order, is_free, may_be_placed, why_not_both
 from commonhold.merging.layout import BLANK, Element, Shape
@@ -81,6 +82,7 @@ class SequenceMerge:
         self._doubt_overloads()
         self._doubt_keys()
         self._doubt_places()
+        self._doubt_shapes()
         self._doubt_exits()
         if self._base.shape is Shape.LIST:
             return in_list(entries, self._versions)
@@ -112,6 +114,15 @@ class SequenceMerge:
             why = "both sides added a branch to one statement, and which is taken hangs on their order"
             first, second = next(iter(ours.values())), next(iter(theirs.values()))
             self._record.doubts.append(Spot(Reason.ORDER_MATTERS, why, ours=first.rows, theirs=second.rows))
+
+    def _doubt_shapes(self) -> None:
+        """Doubt an entry that one side added to a list, if the other side gave all entries another shape."""
+        for side, other in ((self._ours, self._theirs), (self._theirs, self._ours)):
+            added = got_another_shape(self._base, side, other)
+            if added is not None:
+                why = f"one side gave every entry of one {self._base.words} another shape, and the other added an entry"
+                rows = {"theirs" if side is self._ours else "ours": added.rows}
+                self._record.doubts.append(Spot(Reason.INTERFERES, why, **rows))
 
     def _doubt_places(self) -> None:
         """Doubt positional members that each side orders in its own way; record elements to which both added."""

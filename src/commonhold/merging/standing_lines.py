@@ -13,14 +13,24 @@ from commonhold.merging.verdict import Reason, Spot
 
 _IMAGES: Final = frozenset({"containerfile", "dockerfile"})
 _SCRIPTS: Final = frozenset({"bash", "sh", "zsh"})
+_PIPELINES: Final = frozenset({"yaml", "yml"})  # with commands in blocks of text
+_HEADERS: Final = frozenset({"c", "cc", "cpp", "h", "hpp"})
+_MOVING: Final = rb"\s*(?:-[ \t]+)?(?:cd|pushd|popd|shift|umask)\b(?!.*\))"
+_ENDING: Final = rb"|(?!\s*#)[^\"'#]*(?:\A|\s|[;|&])(?:exit|return)\b"
 _STANDING: Final = {
     **dict.fromkeys(_IMAGES, re.compile(rb"(?i:USER|WORKDIR|SHELL)\s")),
-    **dict.fromkeys(_SCRIPTS, re.compile(rb"\s*(?:cd|pushd|popd|shift|umask)\b(?!.*\))")),
+    **dict.fromkeys(_SCRIPTS, re.compile(_MOVING + _ENDING)),
+    **dict.fromkeys(_PIPELINES, re.compile(_MOVING + rb"|\s*set[ \t]+[-+]\w|\s*exit\b")),
+    **dict.fromkeys(_HEADERS, re.compile(rb"\s*#\s*(?:define|undef|pragma\s+pack)\b")),
 }
 _OVER: Final = {
     **dict.fromkeys(_IMAGES, re.compile(rb"(?i:FROM)\s")),
     **dict.fromkeys(_SCRIPTS, re.compile(rb"\}")),
+    **dict.fromkeys(_PIPELINES, re.compile(rb"\s*(?:-\s+)?[\w.-]+:(?:\s|\Z)")),
+    **dict.fromkeys(_HEADERS, re.compile(rb"(?!)")),
 }
+# The lines whose meaning may change; without an entry, all.
+_CHANGED: Final = dict.fromkeys(_HEADERS, re.compile(rb"\s*#\s*include\s*\""))
 _TRAP: Final = re.compile(rb"\s*trap\s+(?:\"[^\"]*\"|'[^']*'|\S+)\s+(.+?)\s*\Z")
 
 
@@ -49,12 +59,15 @@ def _above(lines: Sequence[bytes], one: Counter[bytes], other: Counter[bytes], k
             standing = None
         elif line in one and line not in other and _STANDING[kind].match(line):
             standing = line
-        elif standing is not None and line in other and line not in one and _says(line):
+        elif standing is not None and line in other and line not in one and _says(line, kind):
             return standing
     return None
 
 
-def _says(line: bytes) -> bool:
+def _says(line: bytes, kind: str) -> bool:
+    changed = _CHANGED.get(kind)
+    if changed is not None:
+        return changed.match(line) is not None
     text = line.strip()
     return bool(text) and not text.startswith(b"#")
 
