@@ -347,7 +347,12 @@ BY_LANGUAGE: Final = {
     "go": replace(
         BRACES,
         sections={"expression_switch_statement": b"{", "type_switch_statement": b"{"},
-        bindings={**BRACES.bindings, "dec_statement": binding("", mutates=True)},
+        identifiers=BRACES.identifiers | {"label_name"},
+        bindings={
+            **BRACES.bindings,
+            "dec_statement": binding("", mutates=True),
+            "labeled_statement": binding("label"),
+        },
         node_effects=compiled.GO,
     ),
     "java": replace(BRACES, node_effects=compiled.JAVA),

@@ -17,7 +17,7 @@ from commonhold.merging.profile import Profile
 from commonhold.merging.prose import lines_of
 
 _MADE: Final = re.compile(
-    rb"\bnew\s+(?:[\w.:\\]*[.:\\])?(\w+)|\b(\w+)\s*(?:<[^<>(){}]*>)?\s*[({]|\((?:struct\s+)?(\w+)\)\s*\{|\b(\w+)\.new\b|\b(\w+)\s+\w+[\[\]\s]*=\s*\{"
+    rb"\bnew\s+(?:[\w.:\\]*[.:\\])?(\w+)|\b(\w+)\s*(?:<[^<>(){}]*>)?\s*(?=[({])|\((?:struct\s+)?(\w+)\)\s*\{|\b(\w+)\.new\b|\b(\w+)\s+\w+[\[\]\s]*=\s*\{"
     rb"|\b(?:class|struct)\s+\w+.*?(?:\bextends|:\s*(?:public\b)?)\s*(\w+)"
 )
 _WORD: Final = re.compile(rb"\w+")

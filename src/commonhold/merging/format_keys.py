@@ -5,6 +5,7 @@ takes over another only once.
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from typing import Final
 
@@ -21,6 +22,15 @@ _RESETTING: Final = re.compile(
 )
 _KEPT: Final = re.compile(rb"border-(?:collapse|radius|spacing|.*-radius)\Z|overflow-(?:anchor|wrap)\Z|font-face\Z")
 _TABLE: Final = re.compile(rb"(?i)\bCREATE[ \t]+TABLE[ \t]+(?:IF[ \t]+NOT[ \t]+EXISTS[ \t]+)?[\"`]?([\w.]+)[\"`]?\s*\(")
+_NAMED_ROW: Final = re.compile(rb"(?i)\bINSERT[ \t]+INTO[ \t]+[\"`]?([\w.]+)[\"`]?\s*\(")
+_NEEDED: Final = re.compile(
+    rb"(?i)^[ \t]*[\"`]?(\w+)[\"`]?[ \t]+(?![^\n]*\b(?:DEFAULT|SERIAL|IDENTITY|GENERATED)\b)[^\n]*"
+    rb"\bNOT[ \t]+NULL",
+    re.MULTILINE,
+)
+_ALTERNATIVE: Final = re.compile(rb"(?i)\bOR\b")
+_RESTRICTION: Final = re.compile(rb"(?i)\b(?:AND|OR)\b")
+_BY_NUMBER: Final = re.compile(rb"(?i)\b(?:GROUP|ORDER)[ \t]+BY[ \t]+\d")
 _INSERTED: Final = re.compile(rb"(?i)\bINSERT[ \t]+INTO[ \t]+[\"`]?([\w.]+)[\"`]?\s+(?:VALUES|SELECT)\b")
 
 
@@ -31,7 +41,7 @@ def misplaced_in(merged: bytes, versions: tuple[bytes, bytes, bytes], path: str)
         return _reset(merged, versions)
     if kind in {"yaml", "yml"} and b"<<" in merged and doubled(merged, versions, _taken_over):
         return Spot(Reason.SAME_NAME, "put together it would give '<<' twice in one place")
-    return _inserted(versions) if kind in {"ddl", "sql"} else None
+    return _inserted(versions) or _combined(merged, versions) if kind in {"ddl", "sql"} else None
 
 
 def _reset(merged: bytes, versions: tuple[bytes, bytes, bytes]) -> Spot | None:
@@ -82,7 +92,43 @@ def _inserted(versions: tuple[bytes, bytes, bytes]) -> Spot | None:
                 shown = name.decode(errors="replace")
                 why = f"one side changed the columns of {shown!r}, the other inserts a row by their places"
                 return Spot(Reason.ORDER_MATTERS, why)
+            needed = set(_NEEDED.findall(table.get(name, b""))) - set(_NEEDED.findall(tables[0][name]))
+            rows = [_NAMED_ROW.findall(each).count(name) for each in (base, new)]
+            if needed and rows[1] > rows[0]:
+                shown = min(needed).decode(errors="replace")
+                return Spot(Reason.INTERFERES, f"one side demands {shown!r} of each row, and the other inserts a row")
     return None
+
+
+def _combined(merged: bytes, versions: tuple[bytes, bytes, bytes]) -> Spot | None:
+    """Return why the changes of both sides to one statement would not mean together what each meant alone."""
+    base, *sides = (Counter(lines_of(each)) for each in versions)
+    new = [b"".join(side - base) for side in sides]
+    lines = [frozenset(side - base) for side in sides]
+    if not all(new):
+        return None
+    for statement in _statements(merged):
+        parts = [b"".join(line for line in statement if line in side) for side in lines]
+        for one, other in (parts, parts[::-1]) if all(parts) else ():
+            if _ALTERNATIVE.search(one) and _RESTRICTION.search(other):
+                return Spot(
+                    Reason.ORDER_MATTERS, "one side added an alternative to a condition, the other restricts it"
+                )
+            if _BY_NUMBER.search(one):
+                why = "one side refers to columns by their numbers, and the other changed that statement"
+                return Spot(Reason.ORDER_MATTERS, why)
+    return None
+
+
+def _statements(source: bytes) -> Iterator[list[bytes]]:
+    """Yield the lines of each statement."""
+    found: list[bytes] = []
+    for line in lines_of(source):
+        found.append(line)
+        if line.rstrip().endswith(b";"):
+            yield found
+            found = []
+    yield found
 
 
 def _columns(source: bytes) -> Iterator[tuple[bytes, bytes]]:

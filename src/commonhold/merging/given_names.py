@@ -310,7 +310,8 @@ def _visit(node: Node, scope: Key, given: _Given) -> None:
         _member(node, scope, given)
     elif kind == "media_statement":  # rules under one condition stand together, in however many parts
         condition = (node.text or b"").partition(b"{")[0].strip()
-        _inside(node, given.inside(scope, condition, is_open=True), given)
+        rules = next((each for each in node.named_children if each.type == "block"), node)
+        _inside(rules, given.inside(scope, condition, is_open=True), given)
     elif kind in _CLOSED or _is_of_closure(node, given.profile):
         _inside(node, given.inside(scope, kind.encode(), is_open=False), given)
     elif node.parent is not None and node.parent.type in _PARAMETER_LISTS:

@@ -113,6 +113,12 @@ def _why_not_listed(holder: Element, mine: Run, others: Run) -> Refusal | None:
     return Reason.ORDER_MATTERS, f"both sides added entries to one {holder.words}, where order counts"
 
 
+def _is_run_alone(element: Element) -> bool:
+    """Whether an import of JavaScript gives no name, so that the module is there for its effects."""
+    node = element.node
+    return node.type == "import_statement" and len(node.named_children) == 1 and node.named_children[0].type == "string"
+
+
 def is_free(holder: Element, entries: Run) -> bool:
     """Whether the order of these entries of a list cannot be observed."""
     order = holder.profile.lists.get(holder.list_kind)
@@ -120,6 +126,8 @@ def is_free(holder: Element, entries: Run) -> bool:
 
 
 def _why_order_matters(holder: Element, mine: Run, others: Run, before: Run) -> Refusal | None:
+    if all(any(map(_is_run_alone, run)) for run in (mine, others)):
+        return Reason.ORDER_MATTERS, "both sides import a module for its effects at one point"
     if any(each.node.type in holder.profile.clauses for each in (*mine, *others)):
         if are_distinct_branches(mine, others):
             return None

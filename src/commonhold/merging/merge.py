@@ -18,6 +18,7 @@ from commonhold.merging.cross_file_interference import FileChange, bearing
 from commonhold.merging.default_fields import required_after_default
 from commonhold.merging.derived_traits import missed_traits
 from commonhold.merging.directives import directed_otherwise
+from commonhold.merging.document_marks import marked_otherwise
 from commonhold.merging.fallthrough import falls_into
 from commonhold.merging.format_keys import misplaced_in
 from commonhold.merging.generated_members import made_and_written
@@ -140,6 +141,7 @@ class _Merge:
             is_sound = moved is not None and not fault_in(moved, self.versions, self.path)
             return Proven(moved) if moved is not None and is_sound else self._unproven(pieces, [])
         fault = fault_in(text, self.versions, self.path) or misplaced(text, self.versions, self.path)
+        fault = fault or marked_otherwise(text, self.versions, self.path)
         fault = fault or given_by_both(text, self.versions, self.path) or referred_to(text, self.versions, self.path)
         fault = fault or self._fault_of_format(text)
         return self._unproven(pieces, [fault]) if fault else Proven(text)

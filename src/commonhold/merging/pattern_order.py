@@ -26,7 +26,8 @@ def overridden(base: bytes, ours: bytes, theirs: bytes, path: str) -> Spot | Non
     for one in mine:
         for other in others:
             is_opposite = one.startswith("!") != other.startswith("!") if is_ignoring else one != other
-            if is_opposite and _may_meet(_pattern(one), _pattern(other)):
+            meet = _may_meet(_pattern(one), _pattern(other)) or _are_folder_and_kind(one, other)
+            if is_opposite and meet:
                 return Spot(Reason.ORDER_MATTERS, f"of {one!r} and {other!r}, one side's each, the lower one counts")
     return None
 
@@ -40,6 +41,13 @@ def _new_lines(base: bytes, side: bytes) -> Iterator[str]:
 
 def _pattern(line: str) -> list[str]:
     return line.removeprefix("!").partition(" ")[0].strip("/").split("/")
+
+
+def _are_folder_and_kind(one: str, other: str) -> bool:
+    """Return whether one pattern is a folder and the other a kind of file, which may be in it."""
+    names = [line.removeprefix("!").partition(" ")[0] for line in (one, other)]
+    is_folder = [name.endswith(("/", "/*", "/**")) for name in names]
+    return is_folder[0] != is_folder[1] and "/" not in names[is_folder.index(False)]
 
 
 def _may_meet(one: list[str], other: list[str]) -> bool:

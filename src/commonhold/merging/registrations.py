@@ -37,6 +37,7 @@ _PAIRS: Final = frozenset({"block_mapping_pair", "flow_pair", "pair"})
 _IDENTITY: Final = frozenset({b"id", b"key", b"name", b"slug"})
 _REQUIRING: Final = re.compile(rb"dependencies|require|\Aextras\Z")
 _REQUIREMENT: Final = re.compile(rb"\A([A-Za-z][\w.-]*)\s*(?:\[[^\]]*\])?\s*(?:[<>=!~;@].*)?\Z", re.DOTALL)
+_PORT: Final = re.compile(rb"-\s+[\"']?((?:[\d.]+:)?\d+):\d+")
 _NAMES: Final = ("key", "left", "name")
 
 Thing = tuple[bytes, ...]
@@ -192,6 +193,16 @@ def _required(text: Node) -> Iterator[Thing]:
         yield name, re.sub(rb"[-_.]+", b"-", package[1]).lower()
 
 
+def _published(item: Node) -> Iterator[Thing]:
+    """Yield the port of the machine at which a container is reached."""
+    pair = item.parent
+    while pair is not None and pair.type not in _PAIRS:
+        pair = pair.parent
+    port = _PORT.match(text_of(item)) if pair is not None and field_text(pair, "key") == b"ports" else None
+    if port is not None:
+        yield b"ports", port[1]
+
+
 def _specified(node: Node) -> Iterator[Thing]:
     """Yield the name that an import or export of a list gives."""
     given = node.child_by_field_name("alias") or node.child_by_field_name("name")
@@ -222,6 +233,7 @@ def _mapped(entries: Node) -> Iterator[Thing]:
 _GIVING: Final[Mapping[str, Callable[[Node], Iterator[Thing]]]] = {
     **dict.fromkeys(_PAIRS, _keyed),
     "array": _mapped,
+    "block_sequence_item": _published,
     "export_specifier": _specified,
     "identifier": _used,
     "import_specifier": _specified,

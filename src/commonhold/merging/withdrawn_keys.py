@@ -33,7 +33,7 @@ def looks_up_withdrawn(base: FileElement, ours: FileElement, theirs: FileElement
         gone = changed_rows(base.source, removing.source)[0]
         lines = lines_of(base.source)
         known = {key for row in gone.rows for key in _keys(lines[row])}
-        withdrawn = {key for key in known if key not in removing.source}
+        withdrawn = known.difference(_texts(removing.source)) if known else known
         if not withdrawn:
             continue
         before = Counter(_texts(base.source))
