@@ -11,7 +11,7 @@ from typing import Final
 
 from tree_sitter import Node
 
-from commonhold.merging.changed_rows import places_of
+from commonhold.merging.changed_rows import changed_rows, places_of
 from commonhold.merging.layout import Element
 from commonhold.merging.profile import Profile
 from commonhold.merging.prose import lines_of
@@ -21,6 +21,11 @@ _MADE: Final = re.compile(
     rb"|\b(?:class|struct)\s+\w+.*?(?:\bextends|:\s*(?:public\b)?)\s*(\w+)"
 )
 _WORD: Final = re.compile(rb"\w+")
+# Constructions by the own type, and the definitions around them.
+_OWN: Final = re.compile(
+    rb"\bSelf\s*[({]|\b(?:cls|self\.__class__|type\(self\)|static::class)\(|\bnew\s+(?:self|static|this\.constructor)\b"
+)
+_OWNERS: Final = frozenset({"class_declaration", "class_definition", "impl_item"})
 # The fields of a constructing node that may hold the name of the type.
 _MAKING: Final = {
     "call": ("function", "receiver"),
@@ -74,6 +79,7 @@ Ways = frozenset[tuple[bytes, ...]]
 def made_anew(before: Element, after: Element) -> Iterator[tuple[bytes, int]]:
     """Yield the types that are constructed more often than before, each with a row of such a place."""
     added = Counter(lines_of(after.source)) - Counter(lines_of(before.source))
+    yield from _made_of_own(before, after)
     names = {name for line in added for match in _MADE.finditer(line) for name in match.groups() if name}
     if not names:
         return
@@ -83,12 +89,30 @@ def made_anew(before: Element, after: Element) -> Iterator[tuple[bytes, int]]:
             yield name, places[-1]
 
 
+def _made_of_own(before: Element, after: Element) -> Iterator[tuple[bytes, int]]:
+    """Yield the types whose own code constructs them, without their name."""
+    lines = lines_of(after.source)
+    for row in changed_rows(before.source, after.source)[1].rows:
+        if not _OWN.search(lines[row]):
+            continue
+        node = after.node.descendant_for_point_range((row, 0), (row, max(len(lines[row]) - 1, 0)))
+        while node is not None and node.type not in _OWNERS:
+            node = node.parent
+        named = node.child_by_field_name("type") or node.child_by_field_name("name") if node is not None else None
+        if named is not None:
+            yield _WORD.findall(named.text or b"")[0], row
+
+
 def made_otherwise(before: Element, after: Element) -> Iterator[tuple[bytes, int]]:
     """Yield the types that lost a way to construct them, each with its row."""
     old, new = _types(before.node, before.profile), _types(after.node, after.profile)
     for name, (ways, _) in old.items():
         if name in new and not all(any(_still(way, now) for now in new[name][0]) for way in ways):
             yield name, new[name][1]
+    for name, (ways, row) in new.items():
+        needs = any(_REQUIRED.search(each) for way in ways for each in way)
+        if needs and name not in old and re.search(rb"\b%s\b" % re.escape(name), before.source):
+            yield name, row
 
 
 def _still(way: Sequence[bytes], now: Sequence[bytes]) -> bool:
@@ -214,9 +238,13 @@ def _ways(node: Node) -> Iterator[tuple[bytes, ...]]:
     heads = [each for child in node.named_children for each in (child, *_under(child)) if each.type in _PARAMETERS]
     for each in (*constructors, node) if heads else constructors:
         lists = heads if each is node else [child for child in _inner(each) if child.type in _PARAMETERS]
-        for parameters in lists[:1]:
-            yield tuple(child.text or b"" for child in parameters.named_children)
-    if not constructors and not heads and _is_generated(node):
+        given = lists[0].named_children if lists else [child for child in _inner(each) if child.type == "parameter"]
+        if lists or given:
+            yield tuple(child.text or b"" for child in given)
+    listed = next((each for each in node.named_children if each.type == "ordered_field_declaration_list"), None)
+    if listed is not None:
+        yield tuple(each.text or b"" for each in listed.named_children if each.type != "visibility_modifier")
+    if not constructors and not heads and listed is None and _is_generated(node):
         yield tuple(_said(each) for each in members if _is_field(each))
     if required := tuple(_said(each) for each in members if _is_field(each) and _REQUIRED.search(each.text or b"")):
         yield required

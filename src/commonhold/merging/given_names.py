@@ -20,6 +20,7 @@ from commonhold.merging.constants import has_escapes, same_number, same_spelling
 from commonhold.merging.layout import FileElement
 from commonhold.merging.profile import Profile
 from commonhold.merging.prose import lines_of
+from commonhold.merging.syntax import field_text
 
 # Members, entries, parameters and other nodes with a name in their scope; `_NAME_FIELDS` says where the name stands.
 _GIVING: Final = frozenset(
@@ -155,9 +156,12 @@ _ANNOTATIONS: Final = frozenset({"annotation", "attribute", "attribute_item", "a
 # The name of a member outside the program, given by its annotation.
 _SERIALISED: Final = re.compile(
     rb"\b(?:Json(?:Property|PropertyName|Alias)?|Serial(?:ized)?Name|XmlElement|XmlAttribute|DataMember|Expose|Column"
-    rb"|rename|alias|serialization_alias|validation_alias|data_key|db_column|related_name)\b\s*[=(:][^\"']*[\"']([^\"']+)[\"']"
+    rb"|rename|alias|serialization_alias|validation_alias|data_key|db_column|related_name|field_name|Table)\b\s*[=(:][^\"']*[\"']([^\"']+)[\"']"
 )
 _SERIALISED_FIELDS: Final = frozenset({"field_declaration", "property_declaration", "public_field_definition"})
+_ARGUMENT: Final = re.compile(
+    rb"\b(?:arg|clap|structopt|command|Option|Parameter)\(.*?\b(long|short|names?)\s*=\s*[\"'{\s]*([\w-]+)"
+)
 _FIXTURE: Final = re.compile(rb"\bfixture\((?:[^()]*,)?\s*name\s*=\s*[\"'](\w+)")
 _TAG: Final = re.compile(rb"(\w+):\"([^\",]+)")
 _ROUTED: Final = re.compile(
@@ -345,6 +349,7 @@ def _is_of_closure(node: Node, profile: Profile) -> bool:
 def _annotated(node: Node, scope: Key, given: _Given) -> None:
     text = node.text or b""
     given.give(scope, *(("", each) for each in (*_SERIALISED.findall(text), *_FIXTURE.findall(text))))
+    given.give(scope, *(("option", each) for _, each in _ARGUMENT.findall(text)))
     if _ROUTED.match(text):
         given.give(scope, ("route", _VALUE_KEY.sub(b"(", text)))
 
@@ -412,6 +417,8 @@ def _member(node: Node, scope: Key, given: _Given) -> None:
     if not given.profile.has_overloads:
         names = [bare for name in names if (bare := name.partition(b"(")[0])]
     serialised = _SERIALISED.findall(node.text or b"") if node.type in _SERIALISED_FIELDS else []
+    if node.type in _SERIALISED_FIELDS:
+        given.give(scope, *(("option", each) for _, each in _ARGUMENT.findall(node.text or b"")))
     tag = node.child_by_field_name("tag")
     tags = [(each[0].decode(), each[1]) for each in _TAG.findall(tag.text or b"")] if tag is not None else []
     tags += [("json", name) for name in names if not any(kind == "json" for kind, _ in tags)]
@@ -485,6 +492,8 @@ def _assigned(node: Node) -> Iterator[Name]:
     body = node.parent.parent if node.parent is not None else None
     class_ = body.parent if body is not None else None
     bases = class_.child_by_field_name("superclasses") if class_ is not None else None
+    if bases is None and class_ is not None and class_.type == "class_definition":
+        yield from (("", each) for each in _SERIALISED.findall(field_text(node, "right")))
     left, right = (node.child_by_field_name(field) for field in ("left", "right"))
     if bases is None:
         return

@@ -33,6 +33,11 @@ _BUILT: Final = re.compile(
 _PACKAGE: Final = re.compile(rb"([A-Za-z][\w.-]*)[ \t]*(?:\[[^\]\n]*\])?[ \t]*(?:[<>=!~;@#].*)?\s*\Z")
 _ARTIFACT: Final = re.compile(rb"<dependency>\s*((?:<groupId>[^<]*</groupId>\s*)?<artifactId>[^<]*)</artifactId>")
 _REFERENCE: Final = re.compile(rb"<PackageReference\s+Include=\"([^\"]+)\"")
+_ATTRIBUTE: Final = re.compile(rb"\{[^{}\n]*#([\w:-]+)[^{}\n]*\}|<a\s+(?:id|name)=[\"']([^\"'>]+)[\"']")
+_BRACKETED: Final = re.compile(rb"^\[\[([^\],\n]+)[^\n]*\]\]|^\[#([\w-]+)", re.MULTILINE)
+_TITLE: Final = re.compile(rb"^(={2,6} [^\n]+?)[ \t]*\r?$", re.MULTILINE)
+_LABELLED: Final = re.compile(rb"\\(?:label|bibitem)\{([^}\n]+)\}")
+_ENTRY: Final = re.compile(rb"^[ \t]*@\w+\{[ \t]*([^,\s]+)[ \t]*,", re.MULTILINE)
 _SINGLE: Final = re.compile(rb"<(title|base|main)\b")
 _ANCHOR: Final = re.compile(rb"^\.\. (?:_([^:\n]+):|\[([^\]\n]+)\]|\|([^|\n]+)\|)", re.MULTILINE)
 _FRONT: Final = re.compile(rb"\A---[ \t]*\r?\n(.*?\n)---[ \t]*\r?\n", re.DOTALL)
@@ -59,11 +64,14 @@ _DOCUMENTS: Final = frozenset({"markdown", "md", "mdx"})
 _NAMED: Final = frozenset({"cmakelists.txt", "go.mod"})
 _LISTS: Final = ("requirements", "constraints")
 _MARKUP: Final = {
-    **dict.fromkeys(_DOCUMENTS, (_LABEL,)),
+    **dict.fromkeys(_DOCUMENTS, (_LABEL, _ATTRIBUTE)),
+    "adoc": (_BRACKETED, _TITLE),
+    "bib": (_ENTRY,),
     "csproj": (_REFERENCE,),
     "htm": (_ID, _SINGLE),
     "html": (_ID, _SINGLE),
     "rst": (_ANCHOR,),
+    "tex": (_LABELLED,),
     "svg": (_ID,),
     "vue": (_ID,),
     "xhtml": (_ID,),

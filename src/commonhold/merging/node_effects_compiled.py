@@ -15,9 +15,11 @@ GO: Final = NodeEffects(
         "type_conversion_expression unary_expression var_declaration var_spec var_spec_list",
     ),
     inert=words(
-        "array_type blank_identifier channel_type empty_statement escape_sequence false float_literal",
-        "func_literal function_declaration function_type generic_type imaginary_literal int_literal",
-        "interface_type interpreted_string_literal iota map_type method_declaration nil package_clause",
+        "array_type blank_identifier channel_type empty_statement escape_sequence false field_declaration",
+        "field_declaration_list field_identifier float_literal func_literal function_declaration function_type",
+        "generic_type imaginary_literal int_literal",
+        "interface_type interpreted_string_literal iota map_type method_declaration method_elem nil",
+        "package_clause parameter_declaration parameter_list type_elem",
         "package_identifier pointer_type qualified_type raw_string_literal rune_literal slice_type",
         "struct_type true type_arguments type_declaration type_identifier",
     ),
@@ -92,6 +94,7 @@ JAVA: Final = NodeEffects(
     ),
     creations={"object_creation_expression": "type"},
     has_outer_variables=True,
+    leaving=words("Runtime.getRuntime().exit System.exit"),
 )
 
 KOTLIN: Final = NodeEffects(

@@ -71,6 +71,9 @@ _LEAVING: Final = frozenset(
         "throw_statement",
     }
 )
+# Nodes besides calls that may call what does not return.
+_CALLING: Final = frozenset({"call", "exit_statement", "macro_invocation", "method_invocation"})
+_YIELD_BREAK: Final = re.compile(rb"yield\s+break\b")
 _HOOK: Final = re.compile(rb"\.?use[A-Z]")  # React counts these calls, so each must be reached every time
 _LOOPS: Final = re.compile(r"\A(?:for|while|do|loop|enhanced_for|repeat|switch|until)")
 
@@ -233,11 +236,27 @@ def _leaving(node: Node, profile: Profile, *, in_loop: bool) -> Iterator[Node]:
     binding = profile.bindings.get(kind)
     if kind in profile.functions or (binding is not None and binding.is_scope):
         return
+    ends = _called(node, profile) in profile.node_effects.leaving or _YIELD_BREAK.match(node.text or b"") is not None
     is_command = kind == "command" and (node.text or b"").partition(b" ")[0] in {b"exit", b"return"}
-    if kind in _LEAVING or is_command or (kind in profile.exits and not kind.startswith("yield") and not in_loop):
+    if (
+        kind in _LEAVING
+        or is_command
+        or ends
+        or (kind in profile.exits and not kind.startswith("yield") and not in_loop)
+    ):
         yield node
     for child in node.named_children:
         yield from _leaving(child, profile, in_loop=in_loop or _LOOPS.match(kind) is not None)
+
+
+def _called(node: Node, profile: Profile) -> str:
+    """Return what a node calls: a function, a macro, a method of Java, a construct of PHP."""
+    if node.type in profile.calls:
+        called = node.child_by_field_name(profile.calls[node.type])
+        text = (called.text or b"") if called is not None else b""
+    else:
+        text = (node.text or b"").partition(b"(")[0].partition(b" ")[0].rstrip(b"!;") if node.type in _CALLING else b""
+    return text.decode(errors="replace")
 
 
 def does_something(element: Element) -> bool:

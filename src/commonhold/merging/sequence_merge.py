@@ -146,7 +146,8 @@ class SequenceMerge:
 
     def _doubt_exits(self) -> None:
         """Doubt an exit that one side added or removed before code of the other: that runs in other cases then."""
-        if self._base.shape is not Shape.BLOCK or not any(map(is_function, self._record.scope)):
+        may_end = self._base.is_file or any(map(is_function, self._record.scope))
+        if self._base.shape is not Shape.BLOCK or not may_end:
             return
         for side, other in ((self._ours, self._theirs), (self._theirs, self._ours)):
             last = [(hunk.stop, each) for hunk in other.hunks for each in hunk.new if does_something(each)]

@@ -52,6 +52,7 @@ _DOCUMENTS: Final = (
     _Link(_pattern(rb"^ {0,3}\[(\^[^\]\n]+)\]:"), _pattern(rb"\[(\^[^\]\[\n]+)\](?!:)"), _folded),
     _Link(_pattern(rb"^#{1,6}[ \t]+([^\n]+)"), _pattern(rb"\]\(#([^)\s]+)"), _slug),
 )
+_PAPERS: Final = (_Link(_pattern(rb"\\label\{([^}\n]+)\}"), _pattern(rb"\\(?:\w*ref)\*?\{([^}\n]+)\}")),)
 _RECIPES: Final = (
     _Link(_pattern(rb"^([\w./-]+)[ \t]*:(?![:=])"), _pattern(rb"^[\w./ -]+:(?![:=])([^\n;#|]*)"), are_several=True),
     _Link(_pattern(rb"^(?:export\s+)?(\w+)\s*[:+?!]?="), _pattern(rb"\$[({](\w+)[)}]")),
@@ -110,6 +111,7 @@ _BY_SUFFIX: Final[Mapping[str, tuple[_Link, ...]]] = {
     **dict.fromkeys(("htm", "html", "vue", "svelte"), (*_PAGES, *_STYLES)),
     **dict.fromkeys(("ddl", "sql"), _TABLES),
     "mk": _RECIPES,
+    "tex": _PAPERS,
 }
 _BY_NAME: Final[Mapping[str, tuple[_Link, ...]]] = {
     "cargo.toml": _PACKAGES,
