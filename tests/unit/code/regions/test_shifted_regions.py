@@ -85,6 +85,19 @@ LINES = (
     b"    caf\xc3\xa9 = 1\n",
     b"    x = \xff\n",
     b"    x = 1",
+    b"def first(a, b, *, c=1):\n",
+    b"def first(a, b) -> int:\n",
+    b"async def first(a, b):\n",
+    b"def first(a, b): return a\n",
+    b"def first(\n",
+    b"    a, b):\n",
+    b"    def inside(self, x):\n",
+    b"    async def other(self, x): pass\n",
+    b"        def deepest(self, x): return 1\n",
+    b"    def only(x):\n",
+    b"def close(x):\n",
+    b"def close(): pass\n",
+    b"class Box(x):\n",
 )
 
 
@@ -110,9 +123,13 @@ def test_what_is_found_again_is_what_is_there(data: st.DataObject) -> None:
         (b"            return 2\n", b"            return 2 * 2\n"),
         (b"        x = 1\n", b"        x = 2\n"),
         (b"    pass\n", b"    return 1\n"),
+        (b"def first(a, b):\n", b"def first(a, b, *, c=1):\n"),
+        (b"    def inside(self):\n", b"    def inside(self, x=1):\n"),
+        (b"        def deepest(self): return 1\n", b"        def deepest(self, x): return x\n"),
+        (b"def close():\n    pass\n", b"def close(x):\n    return x\n"),
     ],
 )
-def test_an_ordinary_change_of_a_body_moves_what_is_around_it(old: bytes, new: bytes) -> None:
+def test_an_ordinary_change_of_a_function_moves_what_is_around_it(old: bytes, new: bytes) -> None:
     source = SOURCE.replace(old, new, 1)
     before, after = discover(SOURCE), discover(source)
     with patch.object(discovery, "_tiled", side_effect=AssertionError("found anew")):
