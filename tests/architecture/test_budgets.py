@@ -12,7 +12,7 @@ import pytest
 pytestmark = pytest.mark.slow
 
 SOURCE = Path(__file__).parents[2] / "src"
-LONGEST, P90, MEDIAN, PARAMETERS = 70, 30, 10, 8
+LONGEST, P90, MEDIAN, PARAMETERS = 60, 30, 10, 8
 VAGUE_NAME = re.compile(r"util|helper|manager", re.IGNORECASE)
 BROAD = {"Exception", "BaseException"}
 MAY_BE_BROAD = re.compile(r"\bexcept\b[^\n]*\b(?:Base)?Exception\b|\bexcept\s*:|\bexcept\*?\s*\(\s*\n")

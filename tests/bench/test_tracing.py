@@ -5,6 +5,9 @@ from collections.abc import Iterator
 import pytest
 from bench.tracing import ROUNDS, Trace, Tracer, figures, in_daemon, in_process
 
+MOST = {"commit, in process": (108, 495, 33), "acquire, in process": (50, 208, 17)}
+"""The most files, functions and levels of calls that a reader must follow: lower them whenever a way gets shorter."""
+
 
 @pytest.fixture
 def tracer() -> Iterator[Tracer]:
@@ -24,6 +27,11 @@ def test_a_commit_in_process_is_counted_in_files_functions_and_transactions(trac
     assert trace.writing <= trace.transactions <= trace.views
     assert any(name.startswith("commits/service.py:") for name in names)
     assert any(name.endswith(" WorkingTree._stage_one") for name in names), "it changes its file"
+    for name, most in MOST.items():
+        found, _ = traces[name]
+        assert all(
+            count <= limit for count, limit in zip((found.files, found.functions, found.depth), most, strict=True)
+        )
     acquire, _ = traces["acquire, in process"]
     assert (acquire.writing, acquire.functions < trace.functions) == (1, True)
 

@@ -16,7 +16,7 @@ from commonhold.code.analysis.repository.contract_conflicts import (
     SideState,
     contract_conflicts,
 )
-from commonhold.code.analysis.repository.languages import linked
+from commonhold.code.analysis.repository.languages import LINKED
 from commonhold.code.analysis.repository.library import Shelf
 from commonhold.code.analysis.repository.recent_summaries import recent_summary
 from commonhold.code.analysis.repository.summary import Summary
@@ -80,7 +80,7 @@ def may_break(ours: FileChange, theirs: FileChange, language: Language) -> bool:
     Statements in a body change no contract. All other changes matter to code that writes one of the changed names, or
     the name of a definition related to them: a subclass, an alias, a function that passes its arguments on.
     """
-    return linked(language.name) is not None and (_offers_to(ours, theirs) or _offers_to(theirs, ours))
+    return language.name in LINKED and (_offers_to(ours, theirs) or _offers_to(theirs, ours))
 
 
 def _offers_to(offering: FileChange, using: FileChange) -> bool:

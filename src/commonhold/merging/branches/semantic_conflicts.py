@@ -15,7 +15,7 @@ from commonhold.code.analysis.repository.contract_conflicts import (
     contract_conflicts,
 )
 from commonhold.code.analysis.repository.interacting_changes import InteractingChange, Touches, crossings
-from commonhold.code.analysis.repository.languages import linked
+from commonhold.code.analysis.repository.languages import LINKED
 from commonhold.code.analysis.repository.library import Library, Overlay
 from commonhold.code.analysis.repository.summary import Summary
 from commonhold.code.indexes import Index, Progress, silent
@@ -136,7 +136,7 @@ class Sides:
 def is_linked(path: str) -> bool:
     """Whether files with this name are linked to others."""
     language = language_for(path, b"")
-    return language is not None and linked(language.name) is not None
+    return language is not None and language.name in LINKED
 
 
 def sides_of(

@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
-from commonhold.code.analysis.repository.languages import linked
+from commonhold.code.analysis.repository.languages import LINKED
 from commonhold.code.analysis.repository.library import Library
 from commonhold.code.analysis.repository.reach import Reached, reach
 from commonhold.kernel.texts import counted
@@ -132,7 +132,7 @@ def _importers(library: Library) -> Mapping[str, set[str]]:
     found: dict[str, set[str]] = {}
     for path in library.paths:
         summary = library.summary(path)
-        entry = linked(summary.language) if summary else None
+        entry = LINKED.get(summary.language) if summary else None
         if summary is None or entry is None:
             continue
         for module, member in {(each.module, each.member) for each in summary.imports}:

@@ -55,8 +55,3 @@ def linkage_of(language: str) -> Linkage:
     """Return how the files of a language find each other; not at all if it has no entry."""
     entry = LINKED.get(language)
     return entry.linkage if entry else _NONE
-
-
-def linked(language: str) -> Linked | None:
-    """Return the entry of a language, by the name that its regions use."""
-    return LINKED.get(language)

@@ -1,6 +1,6 @@
 """Summarise the bytes of a file, by its language."""
 
-from commonhold.code.analysis.repository.languages import linked
+from commonhold.code.analysis.repository.languages import LINKED
 from commonhold.code.analysis.repository.summary import Summary
 from commonhold.code.regions.languages import language_for
 
@@ -12,7 +12,7 @@ def summarise(path: str, source: bytes, like: Summary | None = None) -> Summary 
     The result is the same.
     """
     language = language_for(path, source)
-    entry = linked(language.name) if language else None
+    entry = LINKED.get(language.name) if language else None
     if entry is None:
         return None
     return entry.update(like, source) if like is not None and entry.update is not None else entry.summarise(source)

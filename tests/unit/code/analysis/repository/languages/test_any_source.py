@@ -14,7 +14,7 @@ from tests.unit.code.analysis.repository.languages.telling import (
     summary_of,
 )
 
-from commonhold.code.analysis.repository.languages import linked
+from commonhold.code.analysis.repository.languages import LINKED
 from commonhold.code.analysis.repository.summarise import summarise
 from commonhold.code.analysis.repository.summary import Summary
 from commonhold.code.regions.discover import discover
@@ -67,7 +67,7 @@ def is_sound(summary: Summary) -> bool:
 
 
 def summarised(language: str, source: bytes) -> Summary:
-    entry = linked(language)
+    entry = LINKED.get(language)
     assert entry is not None
     return entry.summarise(source)
 
