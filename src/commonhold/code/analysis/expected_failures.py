@@ -95,6 +95,8 @@ def _ranges(tree: ast.AST) -> Iterator[Range]:
             yield _lines_of(node.body, frozenset({NAME_FAILS}))
         elif isinstance(node, ast.IfExp) and _asks_for_names(node.test):
             yield node.body.lineno, node.body.end_lineno or node.body.lineno, frozenset({NAME_FAILS})
+        elif isinstance(node, ast.Call) and len(node.args) > 1 and isinstance(node.args[1], ast.Lambda):
+            yield node.args[1].lineno, node.args[1].end_lineno or node.args[1].lineno, _of_context(node)
         elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             is_failing = any(_last_name(each) in _FAILING for each in node.decorator_list)
             yield _lines_of(node.body, _EVERY if is_failing else frozenset())
