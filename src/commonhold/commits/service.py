@@ -335,7 +335,7 @@ class Commits:
             recorded = Recorded(writer.next_sequence, now.wall, event)
             answer = committed(admitted, recorded.sequence)
             writer.record([event], now.wall)
-            # The author knows what it wrote, and what the changeset proves to have read, as it is now.
+            # The author knows its own text, and all that the changeset proves to have read, as it is now.
             keys = [self._planner.locate(read.key) for read in request.changeset.reads]
             found = [self._planner.fresh(key).region for key in keys if key.scheme == FILE]
             relied_on = {str(region.key): region.hash for region in found if region is not None}
