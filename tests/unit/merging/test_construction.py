@@ -145,3 +145,9 @@ def test_a_type_made_anew_beside_a_change_of_how_it_is_made_is_not_proven(name: 
 @pytest.mark.parametrize("name", FREE)
 def test_what_can_be_made_as_before_is_proven(name: str) -> None:
     assert isinstance(merged(FREE[name]), Proven)
+
+
+def test_a_file_outside_of_the_project_is_merged_too() -> None:
+    base = b"use std::fmt;\n\nfn a() {}\n"
+    ours, theirs = (base.replace(b"fmt;\n", b"fmt;\nuse std::%s;\n" % name) for name in (b"io", b"rc::Rc"))
+    assert isinstance(merge(base, ours, theirs, "/elsewhere/a.rs"), Proven)

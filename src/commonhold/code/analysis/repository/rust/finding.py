@@ -44,7 +44,7 @@ def _crate_root(known: Places, path: str) -> str:
         for root in _ROOTS:
             if join(folder, root) in known.paths:
                 return join(folder, root)
-        if not folder or basename(folder) in _LOOSE:
+        if folder in {"", "/"} or basename(folder) in _LOOSE:
             return ""
         folder = dirname(folder)
 
