@@ -99,7 +99,7 @@ def _fields(matter: str) -> Mapping[object, object]:
     """Return the fields of a front matter. One that cannot be understood has none: the note can still be read."""
     try:
         read = yaml.safe_load(matter) if len(matter) <= _MOST_MATTER else None
-    except (yaml.YAMLError, ValueError, RecursionError):
+    except (yaml.YAMLError, ValueError, RecursionError, LookupError, AttributeError):  # all that its constructors raise
         return {}
     return read if isinstance(read, dict) else {}
 

@@ -119,3 +119,9 @@ def test_no_number_is_given_twice_and_no_line_is_lost(text: str) -> None:
 @given(st.binary(max_size=200))
 def test_no_bytes_make_it_fail(content: bytes) -> None:
     assert read_note("a.md", content).path == "a.md"
+
+
+@pytest.mark.parametrize("value", ["!!timestamp soon", "!!bool x", "!!int ''"])
+def test_a_value_that_is_not_of_its_own_type_leaves_the_note_without_fields(value: str) -> None:
+    note = read_note("a.md", f"---\nkind: lesson\ndate: {value}\n---\n# Title\n".encode())
+    assert (note.kind, [each.title for each in note.sections]) == ("", ["Title"])

@@ -19,6 +19,7 @@ _ALONE: Final = (
     *("-c", f"core.hooksPath={os.devnull}", "-c", "gc.auto=0", "-c", "maintenance.auto=false"),
     # A file whose time was set back is read again, whatever the repository's settings say.
     *("-c", "core.trustCtime=true", "-c", "core.checkStat=default"),
+    *("-c", "log.showSignature=false"),  # it would be printed amid what is asked for
 )
 
 Done = subprocess.CompletedProcess[bytes]
