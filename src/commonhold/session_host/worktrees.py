@@ -200,8 +200,10 @@ class Worktrees:
 
     def _import(self, note: WorkspaceNote, tip: str) -> None:
         """Bring the commits from a sandbox into the repository; those of other branches get refs of ours."""
-        heads = {each.name: _line_of(each) for each in Path(note.private, "branches").iterdir()}
-        heads = {name: commit for name, commit in heads.items() if _HASH.fullmatch(commit)}
+        branches = Path(note.private, "branches")
+        heads = {str(each.relative_to(branches)): _line_of(each) for each in branches.rglob("*")}
+        # Git, killed in the middle, leaves a `.lock`.
+        heads = {name: tip for name, tip in heads.items() if _HASH.fullmatch(tip) and not name.endswith(".lock")}
         given = "\n".join((tip, *heads.values(), f"^{note.base}", "")).encode()
         there = {"GIT_ALTERNATE_OBJECT_DIRECTORIES": f"{note.private}/objects"}
         packed = self._git.ask("pack-objects", "--revs", "--stdout", "--quiet", given=given, settings=there)
@@ -215,7 +217,8 @@ class Worktrees:
         """Return the commit that is checked out in a sandbox; the base, if what its files say is no commit."""
         head = _line_of(Path(note.git_dir, "HEAD"))
         if head.startswith(f"ref: {BRANCHES}/"):
-            head = _line_of(Path(note.private, "branches", head.rpartition("/")[2]))
+            name = head.removeprefix(f"ref: {BRANCHES}/")
+            head = "" if ".." in name else _line_of(Path(note.private, "branches", name))
         return head if _HASH.fullmatch(head) else note.base
 
     def _tip(self, note: WorkspaceNote) -> str:

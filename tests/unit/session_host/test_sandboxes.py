@@ -202,13 +202,18 @@ def test_commits_that_are_not_checked_out_at_the_end_come_out_too(
 ) -> None:
     box = new_box(sandbox)
     commit = "git commit -q --allow-empty -m"
-    line = f"{commit} one && git checkout -q -b agent/aside && {commit} two && git checkout -q --detach HEAD~2"
+    aside = "git rev-parse HEAD > $(git rev-parse --git-path refs/heads/agent/left.lock)"
+    line = (
+        f"{commit} one && git checkout -q -b agent/aside && {commit} two && {aside}"
+        f" && git checkout -q -b agent/far/aside && {commit} three && git checkout -q --detach HEAD~3"
+    )
     assert box.works(line), box.printed
     result, _ = project.worktrees.harvest(box.note)
     project.worktrees.remove(box.note)
     assert result.tip == box.session.base
     assert git(project.root, "log", "-1", "--format=%s", "agent/s1") == "one"
     assert git(project.root, "log", "-1", "--format=%s", "refs/commonhold/sessions/s1/branches/aside") == "two"
+    assert git(project.root, "log", "-1", "--format=%s", "refs/commonhold/sessions/s1/branches/far/aside") == "three"
     assert not Path(box.note.private).exists()
 
 
