@@ -434,7 +434,7 @@ def test_commands_say_what_is_wrong(call_here: Call) -> None:
     calls: dict[tuple[str, ...], tuple[int, str]] = {
         ("start", "x", "--with", "nobody"): (2, "is no known agent"),
         ("start", " ", "--with", "a {prompt_file}"): (3, "its task is empty"),
-        ("start", "x", "--with", "a {prompt_file}", "--timeout", "soon"): (2, "write a duration"),
+        ("start", "x", "--with", "a {prompt_file}", "--timeout", "soon"): (2, "write a number with s, m, h or d"),
         ("start", "x", "--with", "a {prompt_file}", "--base", "nowhere"): (3, "git knows no commit"),
         ("start", "x", "--with", "a {prompt_file}", "--memory", "much"): (2, "is no size"),
         ("start", "x", "--with", "a {prompt_file}", "--memory", "1m"): (3, "too low"),
