@@ -6,8 +6,9 @@ client is handed the next events when it has taken the last ones, so none has a 
 """
 
 import asyncio
+import math
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
@@ -21,16 +22,12 @@ from commonhold.server.asgi import ABORT, Receive, Scope, Send, header
 from commonhold.server.network.access import Access
 from commonhold.server.network.api import not_ready
 from commonhold.server.network.errors import body_of_error
-from commonhold.server.network.feed import Feed, Frame
+from commonhold.server.network.feed import CHECK_SECONDS, Feed, Part
 from commonhold.server.network.gate import SUBPROTOCOL, invalid
 from commonhold.server.threads import beside
 
-CHECK_SECONDS: Final = 5.0
-"""How often a stream looks whether its token is still valid, and shows a client without new events that it lives."""
 SLOW_SECONDS: Final = 10.0
 """How long a client may take to make room for the next events."""
-MOST_BYTES: Final = 256_000
-"""Events are sent in parts of about this size."""
 MOST_WATCHERS: Final = 1000
 EVENT_STREAM: Final = "text/event-stream"
 TRY_AGAIN_LATER: Final = 1013
@@ -46,13 +43,13 @@ class Gap:
     last: int
 
 
-Parts = AsyncIterator[Gap | Sequence[Frame]]
+Parts = AsyncIterator[Gap | Part | None]
 
 
 async def parts(feed: Feed, cursor: int, access: Access) -> Parts:
     """Yield the events after `cursor` as they come, in parts that are small enough to send.
 
-    A part without events says that none came lately. Ends when the feed is closed. Raises CommonholdError if the log
+    None says that no events came lately. Ends when the feed is closed. Raises CommonholdError if the log
     cannot be read, or the access was revoked.
     """
     checked_at = time.monotonic()
@@ -61,29 +58,15 @@ async def parts(feed: Feed, cursor: int, access: Access) -> Parts:
             checked_at = time.monotonic()
             if not access.is_valid():
                 raise invalid("the access token was revoked, or has expired")
-        try:
-            async with asyncio.timeout(CHECK_SECONDS):
-                frames = await feed.after(cursor)
-        except TimeoutError:
-            yield ()
-            continue
-        for part in _parted(frames):
-            if part[0].sequence > cursor + 1:
-                yield Gap(cursor + 1, part[0].sequence - 1)
+        found = await feed.after(cursor)
+        if not found and not feed.is_closed:
+            checked_at = -math.inf
+            yield None
+        for part in found:
+            if part.first > cursor + 1:
+                yield Gap(cursor + 1, part.first - 1)
             yield part
-            cursor = part[-1].sequence
-
-
-def _parted(frames: Sequence[Frame]) -> Sequence[Sequence[Frame]]:
-    found: list[list[Frame]] = []
-    size = MOST_BYTES
-    for each in frames:
-        if size >= MOST_BYTES:
-            found.append([])
-            size = 0
-        found[-1].append(each)
-        size += len(each.sse)
-    return found
+            cursor = part.last
 
 
 class Streams:
@@ -97,13 +80,15 @@ class Streams:
         """Answer with a stream of server-sent events. Raises CommonholdError before it begins."""
         cursor = await self._begun(scope)
         async with self._watching(scope, receive, send) as put:
-            await put({"type": "http.response.start", "status": 200, "headers": _HEADERS})
 
             async def write(data: bytes, *, more: bool = True) -> None:
                 await put({"type": "http.response.body", "body": data, "more_body": more})
 
-            found = parts(self._feed, cursor, access)
-            await _until_gone(self._send_sse(found, cursor, write), receive)
+            async def sending() -> None:
+                await put({"type": "http.response.start", "status": 200, "headers": _HEADERS})
+                await self._send_sse(parts(self._feed, cursor, access), cursor, write)
+
+            await _until_gone(sending(), receive, put)
 
     async def _send_sse(self, found: Parts, cursor: int, write: Callable[..., Awaitable[None]]) -> None:
         await write(b"event: hello\ndata: %s\n\n" % msgspec.json.encode(self._hello(cursor)))
@@ -113,10 +98,10 @@ class Streams:
                     case Gap(first, last):
                         gap = msgspec.json.encode({"first": first, "last": last})
                         await write(b"event: gap\ndata: %s\n\n" % gap)
-                    case ():
+                    case None:
                         await write(b": nothing new\n\n")
                     case _:
-                        await write(b"".join(each.sse for each in part))
+                        await write(part.sse)
             fault: CommonholdError = not_ready()
         except CommonholdError as refused:
             fault = refused
@@ -128,36 +113,38 @@ class Streams:
         async with self._watching(scope, receive, send) as put:
             await receive()  # the wish to connect
             subprotocol = SUBPROTOCOL if SUBPROTOCOL in scope.get("subprotocols", ()) else None
-            await put({"type": "websocket.accept", "subprotocol": subprotocol})
 
-            async def write(data: bytes) -> None:
-                await put({"type": "websocket.send", "text": data.decode()})
+            async def write(text: str) -> None:
+                await put({"type": "websocket.send", "text": text})
 
             async def end(fault: CommonholdError) -> None:
-                await write(b'{"type":"end","error":%s}' % body_of_error(fault))
+                await write(f'{{"type":"end","error":{body_of_error(fault).decode()}}}')
                 code = TRY_AGAIN_LATER if fault.retryable else 1011
                 await put({"type": "websocket.close", "code": code, "reason": str(fault.code)})
 
-            found = parts(self._feed, cursor, access)
-            await _until_gone(self._send_messages(found, cursor, write, end), receive)
+            async def sending() -> None:
+                await put({"type": "websocket.accept", "subprotocol": subprotocol})
+                await self._send_messages(parts(self._feed, cursor, access), cursor, write, end)
+
+            await _until_gone(sending(), receive, put)
 
     async def _send_messages(
         self,
         found: Parts,
         cursor: int,
-        write: Callable[[bytes], Awaitable[None]],
+        write: Callable[[str], Awaitable[None]],
         end: Callable[[CommonholdError], Awaitable[None]],
     ) -> None:
-        await write(msgspec.json.encode({"type": "hello", **self._hello(cursor)}))
+        await write(msgspec.json.encode({"type": "hello", **self._hello(cursor)}).decode())
         try:
             async for part in found:
                 match part:
                     case Gap(first, last):
-                        await write(msgspec.json.encode({"type": "gap", "first": first, "last": last}))
-                    case ():
+                        await write(msgspec.json.encode({"type": "gap", "first": first, "last": last}).decode())
+                    case None:
                         pass  # the server pings by itself
                     case _:
-                        await write(b'{"type":"events","events":[%s]}' % b",".join(each.json for each in part))
+                        await write(part.message)
             fault: CommonholdError = not_ready()
         except CommonholdError as refused:
             fault = refused
@@ -191,16 +178,11 @@ class Streams:
         return {"after": cursor, "newest": self._feed.newest}
 
     @asynccontextmanager
-    async def _watching(self, scope: Scope, receive: Receive, send: Send) -> AsyncIterator[Send]:
+    async def _watching(self, scope: Scope, receive: Receive, send: Send) -> AsyncIterator["_Put"]:
         """Count a watcher; yield the way to send to it. One that takes nothing for too long is disconnected."""
         self._feed.join()
-
-        async def put(message: Any) -> None:  # noqa: ANN401 - ASGI's own form
-            async with asyncio.timeout(SLOW_SECONDS):
-                await send(message)
-
         try:
-            yield put
+            yield _Put(send)
         except TimeoutError:
             with suppress(TimeoutError, OSError):
                 if scope["type"] == "websocket":
@@ -223,11 +205,32 @@ _HEADERS: Final = [
 ]
 
 
-async def _until_gone(sending: Any, receive: Receive) -> None:  # noqa: ANN401 - a coroutine
+class _Put:
+    """Sends to a client, and says whether that takes too long: a timer for each message would cost more."""
+
+    def __init__(self, send: Send) -> None:
+        self._send = send
+        self._began_at = math.inf
+
+    async def __call__(self, message: Any) -> None:  # noqa: ANN401 - ASGI's own form
+        self._began_at = time.monotonic()
+        await self._send(message)
+        self._began_at = math.inf
+
+    @property
+    def is_late(self) -> bool:
+        """Whether the client has not made room for a message for too long."""
+        return time.monotonic() - self._began_at > SLOW_SECONDS
+
+
+async def _until_gone(sending: Any, receive: Receive, put: _Put) -> None:  # noqa: ANN401 - a coroutine
     """Send until it is over, or until the client is gone. Raises TimeoutError for a client that is too slow."""
     tasks = [asyncio.ensure_future(sending), asyncio.ensure_future(_gone(receive))]
     try:
-        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        while not any(each.done() for each in tasks):
+            await asyncio.wait(tasks, timeout=SLOW_SECONDS / 5, return_when=asyncio.FIRST_COMPLETED)
+            if put.is_late and not tasks[0].done():
+                raise TimeoutError
         if tasks[0].done():
             tasks[0].result()
     finally:

@@ -14,7 +14,7 @@ from commonhold.server.asgi import ABORT
 from commonhold.server.network import feed as feeds
 from commonhold.server.network import streams
 from commonhold.server.network.access import Access
-from commonhold.server.network.feed import Feed, Frame, frame_of
+from commonhold.server.network.feed import Feed, Frame, Part, frame_of
 from commonhold.server.network.streams import Streams
 
 Message = MutableMapping[str, Any]
@@ -55,6 +55,7 @@ class Watcher:
     def __init__(self, feed: Feed, query: str = "", access: Access = OBSERVER, **headers: str) -> None:
         self.events: list[int] = []
         self.other: list[tuple[str, Any]] = []
+        self.signs_of_life = 0
         self.may_take = asyncio.Event()
         self.may_take.set()
         self.is_gone = asyncio.Event()
@@ -77,6 +78,8 @@ class Watcher:
             if "id" in fields:
                 assert json.loads(fields["data"])["sequence"] == int(fields["id"])
                 self.events.append(int(fields["id"]))
+            elif block == ": nothing new":
+                self.signs_of_life += 1
             elif fields:
                 self.other.append((fields["event"], json.loads(fields["data"])))
 
@@ -125,10 +128,10 @@ def test_it_begins_where_it_is_asked_to() -> None:
 
 def test_a_stream_ends_if_its_client_goes_just_as_events_come(monkeypatch: pytest.MonkeyPatch) -> None:
     async def story() -> None:
-        coming: asyncio.Future[Sequence[Frame]] = asyncio.get_running_loop().create_future()
+        coming: asyncio.Future[Sequence[Part]] = asyncio.get_running_loop().create_future()
         asked: list[int] = []
 
-        async def after(_: Feed, cursor: int) -> Sequence[Frame]:
+        async def after(_: Feed, cursor: int) -> Sequence[Part]:
             asked.append(cursor)
             return await (coming if len(asked) == 1 else asyncio.Event().wait())  # type: ignore[return-value]
 
@@ -136,7 +139,7 @@ def test_a_stream_ends_if_its_client_goes_just_as_events_come(monkeypatch: pytes
         log = Log(1)
         watcher = Watcher(log.feed(), "after=0")
         await watcher.until(lambda: asked)
-        coming.set_result([frame_of(log.events[0])])
+        coming.set_result([Part([frame_of(log.events[0])])])
         watcher.task.cancel()
         await asyncio.wait([watcher.task], timeout=30)
         assert watcher.task.done()
@@ -307,6 +310,51 @@ def test_a_stream_ends_once_its_token_is_revoked(monkeypatch: pytest.MonkeyPatch
         assert watcher.other[-1][1]["code"] == "TOKEN_INVALID"
 
     play(story)
+
+
+def test_a_quiet_stream_shows_that_it_lives_and_ends_once_its_token_is_revoked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(feeds, "CHECK_SECONDS", 0.02)
+
+    async def story() -> None:
+        rights = [True]
+        watcher = Watcher(Log(3).feed(), "after=3", Access(Scope.OBSERVER, is_valid=lambda: rights[0]))
+        await watcher.until(lambda: watcher.signs_of_life >= 2)
+        rights[0] = False  # long before a check is due by the clock: each sign of life comes with one
+        await watcher.until(watcher.task.done)
+        assert watcher.other[-1][1]["code"] == "TOKEN_INVALID"
+        assert watcher.events == []
+
+    play(story)
+
+
+def test_events_are_joined_once_for_all_watchers_that_have_come_as_far(monkeypatch: pytest.MonkeyPatch) -> None:
+    joined: list[tuple[int, int]] = []
+
+    class Counted(feeds.Part):
+        def __init__(self, frames: Sequence[Frame]) -> None:
+            super().__init__(frames)
+            joined.append((self.first, self.last))
+
+    monkeypatch.setattr(feeds, "Part", Counted)
+
+    async def story() -> None:
+        log = Log(3)
+        feed = log.feed()
+        watchers = [Watcher(feed) for _ in range(50)]
+        await watchers[0].until(lambda: all(each.other for each in watchers))
+        log.add(5)
+        await watchers[0].until(lambda: all(each.events == [4, 5, 6, 7, 8] for each in watchers))
+        assert joined == [(4, 8)]
+
+    play(story)
+
+
+def test_a_part_says_the_same_in_both_forms() -> None:
+    frames = [frame_of(each) for each in Log(3).events]
+    part = Part(frames)
+    told = json.loads(part.message)
+    assert told == {"type": "events", "events": [json.loads(each.json) for each in frames]}
+    assert part.sse == b"".join(each.sse for each in frames)
 
 
 def test_there_is_a_limit_of_watchers(monkeypatch: pytest.MonkeyPatch) -> None:
