@@ -166,3 +166,19 @@ def test_watchers_go_on_from_their_cursors_when_the_server_is_killed(root: Path)
         last[0] = newest
         follower.join(PATIENCE_SECONDS)
         assert found == list(range(1, newest + 1))
+
+
+def test_a_refused_websocket_is_no_error_of_the_server(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    asking = (
+        "GET /api/v1/events HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
+        "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: eHh4eHh4eHh4eHh4eHh4eA==\r\n\r\n"
+    )
+    with served(make_repository(tmp_path / "shop")) as server:
+        for leaves in (False, True):
+            with socket.create_connection((HOST, server.port), timeout=PATIENCE_SECONDS) as client:
+                client.sendall(asking.encode())
+                if leaves:
+                    client.shutdown(socket.SHUT_WR)
+                answer = b"".join(iter(lambda: client.recv(4096), b""))
+                assert leaves or answer.startswith(b"HTTP/1.1 401 ")
+    assert [each.getMessage() for each in caplog.records if each.name == "uvicorn.error" and each.levelno >= 40] == []

@@ -195,9 +195,13 @@ async def _serve(
     await asyncio.gather(*serving)
 
 
-def _websockets() -> str:
-    """Return uvicorn's name for the library that serves WebSockets: "none" if that is not installed."""
-    return "websockets-sansio" if find_spec("websockets") is not None else "none"
+def _websockets() -> Any:  # noqa: ANN401 - uvicorn takes a class or a name
+    """Return what serves WebSockets: uvicorn's "none" if the library for them is not installed."""
+    if find_spec("websockets") is None:
+        return "none"
+    from commonhold.server.web_socket import WebSocketProtocol  # noqa: PLC0415 - only the network needs it
+
+    return WebSocketProtocol
 
 
 _CHOICES: Final[dict[str, Any]] = {
