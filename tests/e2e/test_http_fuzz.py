@@ -12,6 +12,7 @@ from tests.e2e.http_requests import Request, Requests
 from tests.e2e.served import HOST, Server, served
 from tests.patience import PATIENCE_SECONDS
 
+from commonhold.api.routes import ROUTES
 from commonhold.kernel.errors import Code
 from commonhold.kernel.scopes import Scope
 from commonhold.server.network import openapi
@@ -68,3 +69,19 @@ def check_refusal(shape: Any) -> None:
     assert shape["code"] in list(Code)
     assert shape["message"]
     assert shape["hint"]
+
+
+@pytest.mark.parametrize(
+    ("operation", "body"),
+    [
+        ("chain", b'{"after":9223372036854775808}'),
+        ("chain", b'{"after":-9223372036854775809}'),
+        ("add_tasks", b'{"tasks":[{"title":"a","priority":18446744073709551615}]}'),
+    ],
+)
+def test_a_whole_number_that_the_state_cannot_keep_is_refused(client: Client, operation: str, body: bytes) -> None:
+    route = ROUTES[operation]
+    headers = {"X-Commonhold-Agent": "ann"}
+    status, answer = client.ask(Request(operation, route.method, route.path, body, headers))
+    assert (status, json.loads(answer)["code"]) == (http.client.BAD_REQUEST, "USAGE")
+    assert b"beyond" in answer

@@ -8,6 +8,7 @@ file are sent as its path and its bytes, which the reader parses.
 from __future__ import annotations
 
 import base64
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
@@ -37,6 +38,9 @@ ORDERS: Final = ("fence", "lease_id")
 """The fields that lists are ordered by, if they come in pages: an item keeps its place among the others."""
 _STATUSES: Final = {"refused": HTTPStatus.CONFLICT, "denied": HTTPStatus.CONFLICT, "queued": HTTPStatus.ACCEPTED}
 _LONGEST_NUMBER: Final = 18
+_GREATEST: Final = (1 << 63) - 1
+_LONG_NUMBER: Final = re.compile(rb"\d{19}")
+"""A body without so many digits in a row has no number beyond _GREATEST; most have none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +132,22 @@ def _object(body: bytes) -> dict[str, Any]:
     except (msgspec.DecodeError, UnicodeError, RecursionError) as fault:
         raise _unfit(f"the body is not JSON: {fault}") from fault
     _check(isinstance(given, dict), "the body is not a JSON object")
+    if _LONG_NUMBER.search(body):
+        _check(_are_numbers_kept(given), f"it has a whole number beyond {_GREATEST}, and the state keeps none")
     return dict(given)
+
+
+def _are_numbers_kept(value: Any) -> bool:  # noqa: ANN401 - any JSON
+    """Whether the state can keep all whole numbers in this: each has 64 bits there."""
+    match value:
+        case dict():
+            return all(map(_are_numbers_kept, value.values()))
+        case list():
+            return all(map(_are_numbers_kept, value))
+        case int():
+            return -_GREATEST - 1 <= value <= _GREATEST
+        case _:
+            return True
 
 
 def _from_query(query: str, known: calls.Method) -> tuple[dict[str, Any], Page]:
