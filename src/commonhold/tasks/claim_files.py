@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-import yaml
+from commonhold.tasks.yaml_text import read_yaml, text_of
 
 PENDING: Final = "tasks/pending"
 DONE: Final = "tasks/done"
@@ -108,15 +108,17 @@ def board(commit: str, generation: int, files: Mapping[str, File]) -> Board:
 def task(name: str, content: bytes) -> Task:
     """Read a task's file. What cannot be understood becomes the task's `problem`; such a task is never offered."""
     try:
-        read = yaml.safe_load(content) if len(content) <= MOST_BYTES else None
-    except (yaml.YAMLError, ValueError, RecursionError) as fault:
-        return Task(name, problem=f"its file is not valid YAML: {str(fault).splitlines()[0]}")
-    if read is None and not content.strip():
-        return Task(name)
+        read = read_yaml(content) if len(content) <= MOST_BYTES else None
+    except ValueError as fault:
+        return Task(name, problem=f"its file is not valid YAML: {fault}")
+    if not content.strip():
+        read = {}
     if not isinstance(read, dict):
         return Task(name, problem="its file is not a YAML mapping of at most 16 KiB")
     needs, priority = read.get("needs") or [], read.get("priority", 0)
-    title = str(read.get("title") or read.get("task") or "")
+    title = text_of(read, "title", "task")
+    if title is None:
+        return Task(name, problem="`title` is no text")
     needed = [needs] if isinstance(needs, str) else needs
     if not isinstance(needed, list) or not all(isinstance(each, str) and is_name(each) for each in needed):
         return Task(name, title, problem="`needs` is not a list of names of tasks")

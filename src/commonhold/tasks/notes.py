@@ -19,7 +19,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-import yaml
+from commonhold.tasks.yaml_text import read_yaml, text_of
 
 MOST_BYTES: Final = 1_000_000
 _MOST_MATTER: Final = 16_384
@@ -88,9 +88,9 @@ def read_note(path: str, content: bytes) -> Note:
     return Note(
         path,
         tuple(_sections(path, body.split("\n"), above)),
-        kind=_word(fields.get("kind")),
-        date=_word(fields.get("date")),
-        by=_word(fields.get("by")),
+        kind=text_of(fields, "kind") or "",
+        date=text_of(fields, "date") or "",
+        by=text_of(fields, "by") or "",
         applies_to=_patterns(fields.get("applies_to")),
     )
 
@@ -98,14 +98,10 @@ def read_note(path: str, content: bytes) -> Note:
 def _fields(matter: str) -> Mapping[object, object]:
     """Return the fields of a front matter. One that cannot be understood has none: the note can still be read."""
     try:
-        read = yaml.safe_load(matter) if len(matter) <= _MOST_MATTER else None
-    except (yaml.YAMLError, ValueError, RecursionError, LookupError, AttributeError):  # all that its constructors raise
+        read = read_yaml(matter) if len(matter) <= _MOST_MATTER else None
+    except ValueError:
         return {}
     return read if isinstance(read, dict) else {}
-
-
-def _word(value: object) -> str:
-    return " ".join(str(value).split()) if value is not None and not isinstance(value, list | dict) else ""
 
 
 def _patterns(value: object) -> tuple[str, ...]:

@@ -17,11 +17,10 @@ from collections.abc import Mapping
 from datetime import date, datetime
 from typing import Final
 
-import yaml
-
 from commonhold.kernel.errors import Code, InputError
 from commonhold.kernel.task import DEFAULT_ATTEMPTS, Task
 from commonhold.tasks.definition import MOST_TASKS, invalid
+from commonhold.tasks.yaml_text import read_yaml, text_of
 
 MOST_BYTES: Final = 4_000_000
 _PLAN_FIELDS: Final = frozenset({"goal", "target", "tasks"})
@@ -65,22 +64,15 @@ def _loaded(content: bytes) -> object:
     if len(content) > MOST_BYTES:
         raise _unreadable(f"it has more than {MOST_BYTES // 1_000_000} MB")
     try:
-        return yaml.safe_load(content)  # JSON is YAML
-    except (yaml.YAMLError, ValueError, RecursionError) as fault:
-        raise _unreadable(f"it is neither valid YAML nor JSON: {_problem(fault)}") from fault
-
-
-def _problem(fault: Exception) -> str:
-    mark = getattr(fault, "problem_mark", None)
-    where = f" in line {mark.line + 1}, column {mark.column + 1}" if mark else ""
-    problem = str(getattr(fault, "problem", None) or fault) or type(fault).__name__
-    return f"{' '.join(problem.split())}{where}"
+        return read_yaml(content)
+    except ValueError as fault:
+        raise _unreadable(f"it is neither valid YAML nor JSON: {fault}") from fault
 
 
 def _task(raw: object, number: int, target: str, wall: float) -> Task:
     if not isinstance(raw, dict):
         raise _unreadable(f"task number {number} is not a mapping")
-    name = str(raw.get("id") or raw.get("title") or f"number {number}")
+    name = text_of(raw, "id", "title") or f"number {number}"
     if unknown := sorted(str(each) for each in raw if each not in _FIELDS):
         raise invalid(name, f"it has the unknown field {unknown[0]!r}; known are {', '.join(sorted(_FIELDS))}")
     return Task(
