@@ -8,7 +8,7 @@ from commonhold.kernel.scopes import Scope
 from commonhold.server.asgi import MAX_BODY_BYTES
 from commonhold.server.face import DEFAULT_HOST, DEFAULT_PORT
 from commonhold.server.listening import HEAD_SECONDS, MOST_STRANGERS_OVER_NETWORK
-from commonhold.server.network import api, metrics, streams
+from commonhold.server.network import api, feed, metrics, streams
 
 ROOT = Path(__file__).parents[2]
 SECURITY = (ROOT / "docs/security.md").read_text(encoding="utf-8")
@@ -34,7 +34,7 @@ def test_the_scopes_and_limits_are_those_of_the_code() -> None:
     assert f"limited to {MAX_BODY_BYTES // 1_000_000} MB" in SECURITY
     assert f"http://{DEFAULT_HOST}:{DEFAULT_PORT}" in SERVER
     assert f"(up to {api.LONGEST_HOLD_SECONDS:.0f})" in SERVER
-    assert streams.CHECK_SECONDS == 5
+    assert feed.CHECK_SECONDS == 5
     assert str(streams.TRY_AGAIN_LATER) in SERVER
     assert Code.CURSOR_UNKNOWN in SERVER
 

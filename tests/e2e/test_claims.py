@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 from tests.e2e.claim_remotes import ENVIRONMENT, claiming, clone_of, git, git_daemon, git_over_http, remote_with
+from tests.patience import until
 
 pytestmark = pytest.mark.slow
 
@@ -118,6 +119,25 @@ def test_a_silent_agent_loses_its_task_and_is_told_so(tmp_path: Path) -> None:
         assert (status, lost["outcome"], lost["lock"]["agent"]) == (1, "lost", "other")
     _, log = call(other, "log", "one")
     assert [each["did"]["one"] for each in log["commits"]] == ["takeover", "beat", "claim"]
+
+
+def test_a_claim_is_kept_across_a_remote_that_is_away_for_a_while(tmp_path: Path) -> None:
+    bare = remote_with(tmp_path, one="")
+    clone = clone_of(str(bare), tmp_path / "agent")
+    assert call(clone, "--ttl", "1")[0] == 0
+    keeping = claiming(clone, "keep", "one")
+    assert keeping.stderr is not None
+    said = iter(keeping.stderr.readline, b"")
+    try:
+        assert any(b"heartbeat" in line for line in said)
+        bare.rename(tmp_path / "away")
+        assert any(b"trying again" in line for line in said)
+        (tmp_path / "away").rename(bare)
+        before = _lock(bare)["heartbeat"]
+        until(lambda: _lock(bare)["heartbeat"] != before)
+    finally:
+        keeping.terminate()
+        keeping.communicate(timeout=120)
 
 
 def test_a_claim_that_is_killed_at_any_moment_is_made_or_not(tmp_path: Path) -> None:

@@ -92,6 +92,13 @@ def test_a_session_that_is_still_queued_is_followed_from_its_begin(
     assert call_here("session", "logs", "-f", session).out == b"worked\n"
 
 
+def test_a_character_that_is_printed_in_parts_is_followed_as_one(office: Office, call_here: Call) -> None:
+    session = start(office, "printf '\\342'; sleep 0.3; printf '\\202\\254\\342\\202'; : {prompt_file}")
+    pieces = [json.loads(line) for line in call_here("session", "logs", "-f", "--json", session).out.splitlines()]
+    assert "".join(each["text"] for each in pieces) == "€\\xe2\\x82"
+    assert pieces[-1]["next"] == "1:5"
+
+
 def test_the_log_of_an_agent_reads_as_a_conversation(office: Office, call_here: Call) -> None:
     play(office, "gemini", "echo odd >&2", prints(PRINTED["gemini"]))
     session = start(office, "gemini", setup="echo ready")

@@ -17,7 +17,7 @@ from commonhold.cli.exit_status import DONE, REFUSED
 from commonhold.cli.git_place import git_place
 from commonhold.cli.opening import agent_of
 from commonhold.cli.output import answer, complain
-from commonhold.kernel.errors import Code, InputError
+from commonhold.kernel.errors import Code, InputError, StoreError
 from commonhold.kernel.texts import check_holder
 from commonhold.machine.system import RandomIds, SystemClock
 from commonhold.tasks.claim_files import MOST_TTL_SECONDS, TTL_SECONDS, is_name
@@ -169,13 +169,25 @@ def _done(context: click.Context, task: str) -> int:
 @common
 @click.pass_context
 def _keep(context: click.Context, task: str) -> int:
-    """Push heartbeats for TASK, three in each time to live, until stopped or until the claim is no longer yours."""
+    """Push heartbeats for TASK, three in each time to live, until stopped or until the claim is no longer yours.
+
+    Once the first was pushed, a remote that cannot be reached is tried again.
+    """
     _check_name(task)
+    has_begun = False
     while True:
-        with _claims(context) as claims:
-            found = claims.beat(task)
+        try:
+            with _claims(context) as claims:
+                found = claims.beat(task)
+        except StoreError as fault:
+            if not has_begun or fault.retry_after_seconds is None:
+                raise
+            complain(f"notice: {fault.message}; trying again every {fault.retry_after_seconds:g} s")
+            time.sleep(fault.retry_after_seconds)
+            continue
         if isinstance(found, Lost):
             return _told(context, found)
+        has_begun = True
         complain(claim_words.changed(found, ()))
         time.sleep(found.lock.ttl_seconds / _BEATS_IN_A_TTL)
 

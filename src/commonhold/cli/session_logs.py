@@ -1,6 +1,7 @@
 """`commonhold session logs`: the output of an attempt, from any place on, and as it grows."""
 
 import os
+import re
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -17,7 +18,8 @@ from commonhold.cli.output import complain, flush, say, send, send_json, shown
 from commonhold.config import load_settings
 from commonhold.kernel.errors import Code, InputError, UsageError
 from commonhold.kernel.managed_session import EndCause, SessionState
-from commonhold.session_host.session_files import SessionFiles, times_of
+from commonhold.session_host.attempt_logs import open_log, size_of, times_of
+from commonhold.session_host.session_files import SessionFiles
 from commonhold.sessions.answers import ManagedSessionView
 from commonhold.workspace.repository import find_repository
 
@@ -29,6 +31,7 @@ FOLLOW_SECONDS: Final = 0.05
 STATE_SECONDS: Final = 0.5
 _LATER_BYTE, _FIRST_OF_SEVERAL, _FIRST_OF_THREE, _FIRST_OF_FOUR = 0x80, 0xC0, 0xE0, 0xF0
 """The lowest bytes of each kind in UTF-8."""
+_CURSOR: Final = re.compile(r"([0-9]{1,18}):([0-9]{1,18})")
 
 
 @click.command(
@@ -173,16 +176,17 @@ def _cursor(text: str | None, view: ManagedSessionView) -> tuple[int, int]:
     record = view.record
     if text is None:
         return record.attempt, 0
-    attempt, colon, offset = text.partition(":")
-    if not (colon and attempt.isascii() and attempt.isdigit() and offset.isascii() and offset.isdigit()):
+    match = _CURSOR.fullmatch(text)
+    if match is None:
         raise UsageError(Code.USAGE, f"{text!r} is no cursor", hint="write ATTEMPT:OFFSET, such as 1:0")
-    if not 1 <= int(attempt) <= record.attempt:
-        raise InputError(
-            Code.CURSOR_UNKNOWN,
-            f"{record.id} has {record.attempt} attempts, and the cursor names number {attempt}",
-            hint=f"commonhold session logs {record.id}",
-        )
-    return int(attempt), int(offset)
+    attempt = int(match[1])
+    if not 1 <= attempt <= record.attempt:
+        raise _unknown(view, f"{record.id} has {record.attempt} attempts, and the cursor names number {attempt}")
+    return attempt, int(match[2])
+
+
+def _unknown(view: ManagedSessionView, why: str) -> InputError:
+    return InputError(Code.CURSOR_UNKNOWN, why, hint=f"commonhold session logs {view.record.id}")
 
 
 def _pieces(
@@ -190,13 +194,14 @@ def _pieces(
 ) -> Iterator[tuple[int, bytes]]:
     """Yield the log in pieces with their offsets. One that is followed ends with the attempt, after its last byte."""
     log = _log(place, view, attempt)
+    size = size_of(log)
+    if offset > size:
+        raise _unknown(view, f"attempt {attempt} of {view.record.id} has printed {size} bytes, fewer than {offset}")
     asked_at, is_over = time.monotonic(), not is_followed
     while True:
-        size = log.stat().st_size if log.is_file() else 0
-        if size > offset:
-            with log.open("rb") as file:
-                file.seek(offset)
-                piece = _whole_characters(file.read(CHUNK_BYTES))
+        found = _read(log, offset)
+        piece = _whole_characters(found) or (found if is_over else b"")
+        if piece:
             yield offset, piece
             offset += len(piece)
         elif is_over:
@@ -213,9 +218,18 @@ def _pieces(
                 )
 
 
+def _read(log: Path, offset: int) -> bytes:
+    file = open_log(log)
+    if file is None:
+        return b""
+    with file:
+        file.seek(offset)
+        return file.read(CHUNK_BYTES)
+
+
 def _whole_characters(piece: bytes) -> bytes:
     """Return the piece without the begin of a character of UTF-8 that goes on in the next one."""
-    for length in range(1, min(4, len(piece))):
+    for length in range(1, min(4, len(piece) + 1)):
         byte = piece[-length]
         if byte >= _FIRST_OF_SEVERAL:
             needs = 2 if byte < _FIRST_OF_THREE else 3 if byte < _FIRST_OF_FOUR else 4

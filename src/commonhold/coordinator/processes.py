@@ -13,6 +13,8 @@ from commonhold.coordinator.roles import Stop
 from commonhold.machine.process_groups import GRACE_SECONDS, environment_without_git, has_ended, signal_group, tail_of
 
 MOST_OUTPUT: Final = 16_000_000
+MOST_PRINTED: Final = 256 << 20
+"""How many bytes a command may print: one in a loop would fill the disk."""
 _PAUSE_SECONDS: Final = 0.05
 
 
@@ -32,8 +34,9 @@ def run_command(
     """Run a command in the folder `root` with `given` on its standard input, for at most so many seconds.
 
     Without `given`, its standard input is /dev/null. Of a longer output, the last `MOST_OUTPUT` bytes are returned.
-    `env` is added to the environment, which has no variables of git. When `stop` is set, or the time is up, its process
-    group gets SIGTERM, and SIGKILL after `GRACE_SECONDS`. A command that cannot be started has the status 127.
+    `env` is added to the environment, which has no variables of git. When `stop` is set, the time is up, or it has
+    printed more than `MOST_PRINTED` bytes, its process group gets SIGTERM, and SIGKILL after `GRACE_SECONDS`. A command
+    that cannot be started has the status 127.
     """
     with TemporaryFile() as stdin, TemporaryFile() as output, TemporaryFile() as errors:
         stdin.write(given or b"")  # a file, since a command need not read a pipe to its end
@@ -51,7 +54,7 @@ def run_command(
         except OSError as fault:
             return Ended(127, b"", f"{words[0]}: {fault.strerror}")
         try:
-            why = _wait(process, seconds, stop)
+            why = _wait(process, seconds, stop, (output, errors))
         finally:
             # Processes that the command has started end with it.
             signal_group(process.pid, signal.SIGKILL)
@@ -60,17 +63,23 @@ def run_command(
         return Ended(status, _read(output, MOST_OUTPUT), "\n".join(filter(None, map(tail_of, (output, errors)))), why)
 
 
-def _wait(process: "subprocess.Popen[bytes]", seconds: float, stop: Stop) -> str:
+def _wait(process: "subprocess.Popen[bytes]", seconds: float, stop: Stop, printed: Sequence[IO[bytes]]) -> str:
     """Wait for the end; return why the command was ended, or nothing if it has ended by itself."""
     until = time.monotonic() + seconds
-    while not has_ended(process.pid):
-        if stop.is_set() or time.monotonic() >= until:
-            why = "it was stopped" if stop.is_set() else f"it did not end within {seconds:g} seconds"
-            signal_group(process.pid, signal.SIGTERM)
-            has_ended(process.pid, GRACE_SECONDS)
-            return why
-        stop.wait(_PAUSE_SECONDS)
-    return ""
+    why = ""
+    while not (why or has_ended(process.pid)):
+        if stop.is_set():
+            why = "it was stopped"
+        elif time.monotonic() >= until:
+            why = f"it did not end within {seconds:g} seconds"
+        elif sum(os.fstat(each.fileno()).st_size for each in printed) > MOST_PRINTED:
+            why = f"it printed more than {MOST_PRINTED >> 20} MiB"
+        else:
+            stop.wait(_PAUSE_SECONDS)
+    if why:
+        signal_group(process.pid, signal.SIGTERM)
+        has_ended(process.pid, GRACE_SECONDS)
+    return why
 
 
 def _read(file: IO[bytes], most: int) -> bytes:

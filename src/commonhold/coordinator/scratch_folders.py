@@ -25,7 +25,8 @@ SCRATCH: Final = "COMMONHOLD_SCRATCH"
 def scratch_folder() -> Iterator[str]:
     """Yield the path of an empty folder, and remove it afterwards. Folders of killed processes are removed before.
 
-    The caller gives that path to the commands that it runs there, in the variable `SCRATCH`.
+    The caller gives that path to the commands that it runs there, in the variable `SCRATCH`: those that still run are
+    killed.
     """
     remove_abandoned(tempfile.gettempdir())
     with tempfile.TemporaryDirectory(prefix=PREFIX, ignore_cleanup_errors=True) as made:
@@ -35,7 +36,10 @@ def scratch_folder() -> Iterator[str]:
             begun.rename(Path(made, OWNER))  # from its first moment under this name it is locked
             copy = Path(made, "copy")
             copy.mkdir()
-            yield str(copy)
+            try:
+                yield str(copy)
+            finally:
+                kill_with_variable(SCRATCH, f"{made}/")
 
 
 def remove_abandoned(parent: str) -> None:

@@ -11,6 +11,7 @@ from typing import Final, Protocol
 from commonhold.kernel.managed_session import EndCause, SessionWish
 from commonhold.machine.process_groups import has_ended, signal_group
 from commonhold.machine.process_tree import collect_orphans, end_descendants
+from commonhold.session_host.attempt_logs import append_to
 from commonhold.session_host.limits import Limits
 from commonhold.session_host.session_files import WorkspaceNote
 from commonhold.session_host.terminal import CommandTerminal
@@ -69,7 +70,7 @@ class Process:
         self._has_terminal = terminal is not None
         self._kills = limits.kills
         self._collects_at = time.monotonic() + COLLECT_SECONDS
-        with log.open("ab") as printed:
+        with append_to(log) as printed:
             self._process = subprocess.Popen(  # noqa: S603 - running it is the purpose of this class
                 (*limits.words, *(terminal.words if terminal else ()), *note.box, *words),
                 cwd=note.path,

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from commonhold.client.session import Commonhold
-from commonhold.kernel.errors import CommonholdError, StoreError
+from commonhold.kernel.errors import StoreError
 from commonhold.kernel.managed_session import ManagedSessionRecord, SessionState
 from commonhold.machine.logs import Log
 from commonhold.machine.process_groups import SESSION_LABEL
@@ -126,7 +126,7 @@ def sweep(hold: Commonhold, leftovers: Leftovers) -> tuple[str, ...]:
                 if not needs_workspace(view.record, note.attempt):
                     leftovers.clear(note)
                     cleared.append(session)
-            except (CommonholdError, OSError) as fault:
+            except Exception as fault:  # noqa: BLE001 - an agent may have left anything in its workspace
                 _log.warning("workspace stays", session=session, path=note.path if note else "", why=str(fault))
     leftovers.worktrees.empty_trash()
     return tuple(cleared)

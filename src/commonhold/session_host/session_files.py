@@ -47,11 +47,6 @@ class WorkspaceNote:
     variables: tuple[tuple[str, str], ...] = ()
 
 
-def times_of(log: Path) -> Path:
-    """Return the place of the times at which a log grew: a Unix time and its size, a line each."""
-    return log.with_suffix(".times")
-
-
 @dataclass(frozen=True, slots=True)
 class SessionFiles:
     """The files of the managed sessions of one repository.

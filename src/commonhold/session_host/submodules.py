@@ -39,8 +39,8 @@ def make_submodules(workspace: Path, common_dir: Path) -> tuple[Submodule, ...]:
         above, git_dir = open_ones.pop()
         for name, path in _listed(above):
             module = git_dir / "modules" / name
-            commit = Git(str(above)).line("rev-parse", "--verify", "--quiet", f"HEAD:{path}")
-            if commit is None or not (module / "HEAD").is_file():
+            commit = _linked(above, path)
+            if commit is None or not _is_within(module, git_dir / "modules") or not (module / "HEAD").is_file():
                 continue
             place = above / path
             Git(str(above)).ask("clone", "--quiet", "--shared", "--no-checkout", str(module), str(place))
@@ -60,6 +60,19 @@ def _listed(above: Path) -> Iterator[tuple[str, str]]:
         key, _, path = os.fsdecode(each).partition("\n")
         if path:
             yield key.removeprefix("submodule.").removesuffix(".path"), path
+
+
+def _linked(above: Path, path: str) -> str | None:
+    """Return the commit of a submodule at the commit that is checked out; None if there is none at this very path."""
+    entry = Git(str(above)).run("ls-tree", "-z", "--full-tree", "HEAD", "--", path).stdout.partition(b"\0")[0]
+    kind, _, found = entry.partition(b"\t")
+    return kind.split(b" ")[2].decode() if kind.startswith(_GITLINK) and os.fsdecode(found) == path else None
+
+
+def _is_within(module: Path, modules: Path) -> bool:
+    """Whether a module lies below the folder of modules: `.gitmodules`, which names it, comes from anybody."""
+    found, above = os.path.realpath(module), os.path.realpath(modules)
+    return ".." not in module.parts and Path(found).is_relative_to(above) and found != above
 
 
 def harvest_submodule(made: Submodule, workspace: Path, ref: str, index: Path) -> bool:

@@ -34,6 +34,7 @@ from commonhold.kernel.managed_session import (
 from commonhold.machine.logs import Log
 from commonhold.machine.process_groups import environment_without_git
 from commonhold.machine.process_tree import become_subreaper, descendants, parent_of
+from commonhold.session_host.attempt_logs import open_log
 from commonhold.session_host.bubblewrap import boxed
 from commonhold.session_host.commands import GRACE_SECONDS, Stopped
 from commonhold.session_host.containers import contained
@@ -173,7 +174,7 @@ class Supervisor:
         """Remove the workspace; one that cannot be removed now is left to the sweeps."""
         try:
             Leftovers(self.worktrees, self.files, environment_without_git(), self._spared).remove(note)
-        except (CommonholdError, OSError) as fault:
+        except Exception as fault:  # noqa: BLE001 - an agent may have left anything there
             _log.warning("workspace stays", session=record.id, path=note.path, why=str(fault))
 
     def _run(
@@ -211,16 +212,25 @@ class Supervisor:
                 words, more = agent_command(record, str(prompt), note.path, None if is_first else log)
         except CommonholdError as fault:
             return self.files.note(session.id), self._not_started(f"{fault.message}; next: {fault.hint}")
-        except OSError as fault:
+        except (OSError, ValueError) as fault:
             return self.files.note(session.id), self._not_started(f"the workspace could not be made: {fault}")
         turn = Turn(note, log, {**environment, **more}, partial(self._asked, wishes), self._spared, limits)
+        return note, self._taken(turn, replace(record, session=session), words, is_first=is_first)
+
+    def _taken(
+        self, turn: Turn, record: ManagedSessionRecord, words: Sequence[str], *, is_first: bool
+    ) -> SessionReport:
+        """Run the turn, or let a person work in it. If we fail, what the agent did is reported all the same."""
         try:
             if self.attachment:
-                return note, turn.attend(session, words, self.attachment.person, finishes=self.attachment.finishes)
+                return turn.attend(record.session, words, self.attachment.person, finishes=self.attachment.finishes)
             limits_before = record.attempts[-1].rate_limits
-            return note, turn.run(session, words, is_first=is_first, rate_limits=limits_before)
+            return turn.run(record.session, words, is_first=is_first, rate_limits=limits_before)
+        except Exception as fault:  # noqa: BLE001 - as above
+            _log.error("turn failed", fault=fault, session=record.id)
+            return SessionReport(SessionMove.FAIL, f"its supervisor failed: {fault!r}", EndCause.LOST)
         finally:
-            remove_limits(self.files.group(session.id))
+            remove_limits(self.files.group(record.id))
 
     def _prompted(self, record: ManagedSessionRecord) -> tuple[ManagedSessionRecord, Path]:
         """Write the prompt of a turn. Return the record with its text as the task, and the file."""
@@ -351,8 +361,10 @@ def agent_command(
 
 def _conversation(record: ManagedSessionRecord, agent: HeadlessAgent, log: Path) -> str:
     """Return the id of the agent's own session in an attempt: the one it has reported, or has got; empty if unknown."""
-    with suppress(OSError), log.open("rb") as file:
-        reported = report_in(agent.name, file).session
+    file = open_log(log)
+    if file is not None:
+        with file:
+            reported = report_in(agent.name, file).session
         if _IS_ID.fullmatch(reported):
             return reported
     return _own_id(record) if agent.takes_id else ""

@@ -16,6 +16,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final
 
+from commonhold.session_host.attempt_logs import append_to
+
 LOOK_SECONDS: Final = 0.2
 DRAIN_SECONDS: Final = 2.0
 """How long the last output is waited for: a process that is left alone may keep the terminal open."""
@@ -119,7 +121,7 @@ class CommandTerminal:
     def _copy(self) -> None:
         typed = b""
         try:
-            with self._log.open("ab", buffering=0) as log:
+            with append_to(self._log) as log:
                 while not self._is_over:
                     reads = [] if self._person.gone or len(typed) >= MOST_BYTES else [self._person.reading]
                     writes = [self._master] if typed else []

@@ -4,6 +4,7 @@ All that the commands print goes to the log of the attempt, which they write the
 """
 
 import math
+import os
 import signal
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -11,7 +12,7 @@ from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
-from typing import Final
+from typing import IO, Final
 
 from commonhold.agents.headless import HEADLESS
 from commonhold.agents.headless_events import AgentEvent
@@ -21,10 +22,11 @@ from commonhold.kernel.managed_session import EndCause, ManagedSession, SessionM
 from commonhold.kernel.run import NOTHING_USED
 from commonhold.kernel.texts import counted
 from commonhold.machine.process_groups import SESSION_LABEL
+from commonhold.session_host.attempt_logs import append_to, open_log, size_of, times_of
 from commonhold.session_host.commands import Command, Stopped
 from commonhold.session_host.containers import started
 from commonhold.session_host.limits import Limits
-from commonhold.session_host.session_files import WorkspaceNote, times_of
+from commonhold.session_host.session_files import WorkspaceNote
 from commonhold.session_host.terminal import CommandTerminal, PersonTerminal
 from commonhold.sessions.commands import SessionReport
 
@@ -79,7 +81,7 @@ class Turn:
             failed = self._step(session, "set-up", session.setup, EndCause.SETUP_FAILED, ends_at)
             if failed:
                 return failed
-        begins_at = self._printed_bytes()
+        begins_at = size_of(self.log)
         status, stopped = self.command(agent, ends_at, session)
         said = self._said(session.agent, begins_at)
         is_limited = stopped is None and said.limit is not None and (status != 0 or said.is_over)
@@ -137,22 +139,19 @@ class Turn:
         note = f"the agent's account is rate-limited: {why}"
         return SessionReport(SessionMove.PAUSE, note, EndCause.RATE_LIMITED, status, wait_seconds=pause)
 
-    def _note_time(self) -> None:
-        """Keep the time at which the log has its present size; a recording does without those that cannot be kept."""
+    def _note_time(self, size: int) -> None:
+        """Keep the time at which the log has this size; a recording does without those that cannot be kept."""
         with suppress(OSError), times_of(self.log).open("a", encoding="ascii") as file:
-            file.write(f"{self.wall().timestamp():.3f} {self._printed_bytes()}\n")
-
-    def _printed_bytes(self) -> int:
-        return self.log.stat().st_size if self.log.exists() else 0
+            file.write(f"{self.wall().timestamp():.3f} {size}\n")
 
     def _said(self, agent: str, begins_at: int) -> AgentReport:
         """Return the report of a known agent, from the log that it has written since."""
-        with suppress(OSError):  # a log that the agent has deleted
-            if agent in HEADLESS:
-                with self.log.open("rb") as file:
-                    file.seek(begins_at)
-                    return report_in(agent, file)
-        return AgentReport()
+        file = open_log(self.log) if agent in HEADLESS else None
+        if file is None:
+            return AgentReport()
+        with file:
+            file.seek(begins_at)
+            return report_in(agent, file)
 
     def _step(
         self, session: ManagedSession, name: str, line: str, cause: EndCause, ends_at: float
@@ -172,28 +171,31 @@ class Turn:
         terminal: CommandTerminal | None = None,
     ) -> tuple[int | None, Stopped | None]:
         """Run one command. Return its exit status (None: it could not be started), and why it was ended, if it was."""
-        try:
-            command = started(self.note, words, self.environment, self.log, self.limits, self.spared, terminal)
-        except OSError as fault:
-            is_unknown = isinstance(fault, FileNotFoundError) and fault.filename == words[0] and "/" not in words[0]
-            why = "it is not on the PATH of the daemon or worker" if is_unknown else fault.strerror
-            return None, Stopped(EndCause.NOT_STARTED, f"{words[0]} could not be started: {why}")
-        stopped: Stopped | None = Stopped(EndCause.LOST, "its supervisor failed")
-        try:
-            stopped = self._wait(command, ends_at, session)
-        finally:  # a supervisor that fails, or is asked to end, leaves no process either
-            command.end(is_asked=stopped is not None)
-        status, found = command.outcome()
-        self._note_time()
-        return status, stopped or found
+        with ExitStack() as stack:
+            try:
+                # Kept open: the agent may delete its log, or put another file in its place.
+                printed = stack.enter_context(append_to(self.log))
+                command = started(self.note, words, self.environment, self.log, self.limits, self.spared, terminal)
+            except OSError as fault:
+                is_unknown = isinstance(fault, FileNotFoundError) and fault.filename == words[0] and "/" not in words[0]
+                why = "it is not on the PATH of the daemon or worker" if is_unknown else fault.strerror
+                return None, Stopped(EndCause.NOT_STARTED, f"{words[0]} could not be started: {why}")
+            stopped: Stopped | None = Stopped(EndCause.LOST, "its supervisor failed")
+            try:
+                stopped = self._wait(command, printed, ends_at, session)
+            finally:  # a supervisor that fails, or is asked to end, leaves no process either
+                command.end(is_asked=stopped is not None)
+            status, found = command.outcome()
+            self._note_time(_size(printed))
+            return status, stopped or found
 
-    def _wait(self, command: Command, ends_at: float, session: ManagedSession) -> Stopped | None:
+    def _wait(self, command: Command, printed: IO[bytes], ends_at: float, session: ManagedSession) -> Stopped | None:
         size, grew_at = -1, self.now()
         while not command.has_ended(LOOK_SECONDS):
             now = self.now()
-            if (found := self.log.stat().st_size) != size:
+            if (found := _size(printed)) != size:
                 size, grew_at = found, now
-                self._note_time()
+                self._note_time(size)
             if size > MOST_LOG_BYTES:
                 return Stopped(EndCause.LOG_FULL, f"the attempt printed more than {MOST_LOG_BYTES >> 20} MiB")
             if now >= ends_at:
@@ -203,6 +205,10 @@ class Turn:
             if stopped := self.asked():
                 return stopped
         return None
+
+
+def _size(file: IO[bytes]) -> int:
+    return os.fstat(file.fileno()).st_size
 
 
 def _ended(status: int | None, stopped: Stopped | None, what: str) -> SessionReport | None:

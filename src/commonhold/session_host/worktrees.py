@@ -31,7 +31,7 @@ from commonhold.workspace.git.process import Git, failed
 
 INCLUDE: Final = ".worktreeinclude"
 _HASH: Final = re.compile("[0-9a-f]{40}|[0-9a-f]{64}")
-_LONGEST_LINE: Final = 1_000
+_LONGEST_LINE: Final = 5_000
 _LARGE_INDEX_BYTES: Final = 256 << 10
 """The size of git's index from which on an overlay is worth its base: some three thousand files."""
 
@@ -152,10 +152,9 @@ class Worktrees:
         listed = source.ask("ls-files", "-z", "--others", "--ignored", f"--exclude-from={patterns}")
         ignored = source.run("check-ignore", "-z", "--stdin", given=listed).stdout
         for name in ignored.split(b"\0"):
-            if name:
-                place = path / os.fsdecode(name)
-                place.parent.mkdir(parents=True, exist_ok=True)
-                shutil.copy2(Path(root, os.fsdecode(name)), place, follow_symlinks=False)
+            place = path / os.fsdecode(name)
+            if name and _is_free(place, path):
+                _copy(Path(root, os.fsdecode(name)), place)
 
     def harvest(self, note: WorkspaceNote) -> tuple[SessionResult, bool]:
         """Keep the work of an attempt under refs/commonhold/sessions/ID/ATTEMPT. Return it, and whether it is complete.
@@ -172,8 +171,9 @@ class Worktrees:
         index = str(self._files.of_session(note.session) / "harvest.index")
         there = {"GIT_DIR": note.git_dir, "GIT_WORK_TREE": note.path, "GIT_INDEX_FILE": index}
         git = Git(note.path)
+        imported = True
         if note.private:
-            self._import(note, tip)
+            imported = self._import(note, tip)
             there["GIT_DIR"] = str(self.common_dir)
             git.ask("read-tree", tip, settings=there)  # the index of the agent names objects that only it has
         else:
@@ -182,6 +182,7 @@ class Worktrees:
         known = {each.path for each in note.submodules}
         message = f"Uncommitted work of session {note.session}, attempt {note.attempt}"
         snapshot, complete = snapshot_of(self._git, git, there, tip, message, known)
+        complete &= imported
         for each in note.submodules:
             complete &= harvest_submodule(each, Path(note.path), ref, Path(index))
         # Others have their only git folder there: a command in the workspace has fetched them.
@@ -198,8 +199,11 @@ class Worktrees:
         one, other = (self._git.line("show", "--no-patch", "--format=%T %P", each) for each in (kept, snapshot))
         return one is not None and one == other
 
-    def _import(self, note: WorkspaceNote, tip: str) -> None:
-        """Bring the commits from a sandbox into the repository; those of other branches get refs of ours."""
+    def _import(self, note: WorkspaceNote, tip: str) -> bool:
+        """Bring the commits from a sandbox into the repository; those of other branches get refs of ours.
+
+        Return whether all have one: an agent can give a branch a name that git refuses.
+        """
         branches = Path(note.private, "branches")
         heads = {str(each.relative_to(branches)): _line_of(each) for each in branches.rglob("*")}
         # Git, killed in the middle, leaves a `.lock`.
@@ -208,10 +212,11 @@ class Worktrees:
         there = {"GIT_ALTERNATE_OBJECT_DIRECTORIES": f"{note.private}/objects"}
         packed = self._git.ask("pack-objects", "--revs", "--stdout", "--quiet", given=given, settings=there)
         self._git.ask("index-pack", "--stdin", given=packed)
-        for name, commit in heads.items():
-            is_own = name == note.session
-            ref = full_ref(branch_of(name)) if is_own else f"{REFS}/{note.session}/branches/{name}"
-            self._git.ask("update-ref", ref, commit)
+        if note.session in heads:
+            self._git.ask("update-ref", full_ref(branch_of(note.session)), heads.pop(note.session))
+        kept = f"{REFS}/{note.session}/{note.attempt}-branches"
+        done = [self._git.run("update-ref", f"{kept}/{name}", commit) for name, commit in heads.items()]
+        return not any(each.returncode for each in done)
 
     def _boxed_tip(self, note: WorkspaceNote) -> str:
         """Return the commit that is checked out in a sandbox; the base, if what its files say is no commit."""
@@ -244,10 +249,10 @@ class Worktrees:
             self._files.trash.mkdir(mode=0o700, parents=True, exist_ok=True)
             files.rename(self._files.trash / f"{path.name}-{secrets.token_hex(4)}")
         record = Path(note.git_dir)
-        if record.parent.name == "worktrees" and (record / "gitdir").is_file():
-            named = Path((record / "gitdir").read_text().strip())
-            if named.parent == path or not named.exists():
-                shutil.rmtree(record)
+        named = _line_of(record / "gitdir")
+        is_ours = Path(named).parent == path or not os.path.exists(named)  # noqa: PTH110 - any text may be there
+        if record.parent.name == "worktrees" and named and is_ours:
+            shutil.rmtree(record)
         if note.private:
             shutil.rmtree(note.private, ignore_errors=True)
         self._files.drop_note(note.session)
@@ -285,9 +290,27 @@ def _line_of(path: Path) -> str:
     """Return the line that a file of git holds; empty for anything else, such as a link that an agent has made."""
     try:
         with os.fdopen(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb") as file:
-            return file.read(_LONGEST_LINE).decode("ascii").strip()
-    except (OSError, UnicodeDecodeError):
+            return os.fsdecode(file.read(_LONGEST_LINE)).strip()
+    except (OSError, ValueError):  # the name may have a NUL byte
         return ""
+
+
+def _is_free(place: Path, workspace: Path) -> bool:
+    """Whether a workspace has nothing at a place; no link leads out of it on the way there."""
+    return not os.path.lexists(place) and Path(os.path.realpath(place.parent)).is_relative_to(workspace)
+
+
+def _copy(source: Path, place: Path) -> None:
+    """Copy a file, or the folder of a repository that lies there; not what has just gone, or has no room beside others.
+
+    Raises OSError.
+    """
+    with suppress(FileNotFoundError, FileExistsError, NotADirectoryError, shutil.Error):
+        place.parent.mkdir(parents=True, exist_ok=True)
+        if source.is_dir() and not source.is_symlink():
+            shutil.copytree(source, place, symlinks=True)
+        else:
+            shutil.copy2(source, place, follow_symlinks=False)
 
 
 def workspace_lost(path: str) -> StoreError:

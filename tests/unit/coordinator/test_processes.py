@@ -46,6 +46,14 @@ def test_what_a_command_has_started_ends_with_it(tmp_path: Path) -> None:
     until(lambda: not is_alive(int(ended.output)))
 
 
+@pytest.mark.parametrize("line", ["yes", "yes >&2", "yes & yes >&2"])
+def test_a_command_that_prints_without_end_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: str) -> None:
+    monkeypatch.setattr(processes, "MOST_PRINTED", 1 << 20)
+    ended = run(line, tmp_path)
+    assert (ended.status, ended.why) == (None, "it printed more than 1 MiB")
+    assert ended.tail.endswith("y\ny")
+
+
 def test_a_command_is_ended_when_its_time_is_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its time is up as soon as it has printed something."""
     looks: list[float] = []

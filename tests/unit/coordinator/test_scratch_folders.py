@@ -57,3 +57,12 @@ def test_a_command_that_a_killed_process_has_left_there_is_killed_too(temporary:
         assert in_it.wait() == -signal.SIGKILL
         assert elsewhere.poll() is None
         elsewhere.kill()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="processes are found by /proc")
+def test_what_still_runs_in_a_folder_ends_with_it(temporary: Path) -> None:
+    with scratch_folder() as folder:
+        left = subprocess.Popen(["sleep", "600"], env={**os.environ, SCRATCH: folder}, start_new_session=True)
+    with left:
+        assert left.wait(60) == -signal.SIGKILL
+    assert list(temporary.iterdir()) == []

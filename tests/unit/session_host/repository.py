@@ -23,8 +23,8 @@ def git(root: Path, *words: str) -> str:
 class Project:
     """A repository with one commit, and the parts of a session host."""
 
-    def __init__(self, folder: Path, overlays: OverlayUse = OverlayUse.NEVER) -> None:
-        self.root = folder / "project"
+    def __init__(self, folder: Path, overlays: OverlayUse = OverlayUse.NEVER, name: str = "project") -> None:
+        self.root = folder / name
         self.root.mkdir(parents=True)
         git(self.root, "init", "--quiet", "--initial-branch", "main")
         git(self.root, "config", "user.name", "ann")

@@ -212,9 +212,20 @@ def test_commits_that_are_not_checked_out_at_the_end_come_out_too(
     project.worktrees.remove(box.note)
     assert result.tip == box.session.base
     assert git(project.root, "log", "-1", "--format=%s", "agent/s1") == "one"
-    assert git(project.root, "log", "-1", "--format=%s", "refs/commonhold/sessions/s1/branches/aside") == "two"
-    assert git(project.root, "log", "-1", "--format=%s", "refs/commonhold/sessions/s1/branches/far/aside") == "three"
+    assert git(project.root, "log", "-1", "--format=%s", "refs/commonhold/sessions/s1/1-branches/aside") == "two"
+    assert git(project.root, "log", "-1", "--format=%s", "refs/commonhold/sessions/s1/1-branches/far/aside") == "three"
     assert not Path(box.note.private).exists()
+
+
+def test_a_branch_that_git_cannot_name_keeps_the_workspace(new_box: NewBox, project: Project) -> None:
+    box = new_box(Sandbox.BUBBLEWRAP)
+    assert box.works("git commit -q --allow-empty -m one"), box.printed
+    branches = Path(box.note.private, "branches")
+    for name in ("a..b", "two\nlines", os.fsdecode(b"\xff"), "fine"):
+        (branches / name).write_bytes((branches / "s1").read_bytes())
+    result, is_complete = project.worktrees.harvest(box.note)
+    assert not is_complete
+    assert project.ref("agent/s1") == project.ref("refs/commonhold/sessions/s1/1-branches/fine") == result.tip
 
 
 def test_a_sandbox_that_claims_a_commit_which_is_not_there_keeps_its_workspace(

@@ -97,6 +97,28 @@ def test_a_turn_runs_set_up_agent_and_checks_and_logs_all_they_print(
     assert (tmp_path / "1.log").read_text() == "setup\nagent\ncheck\n"
 
 
+@pytest.mark.parametrize(
+    "act", ["rm 1.log", "rm 1.log; mkdir 1.log", "rm 1.log; ln -s /dev/zero 1.log", "rm 1.log; mkfifo 1.log"]
+)
+def test_an_agent_may_delete_its_log(run: Callable[..., SessionReport], act: str) -> None:
+    report = run(f"{act}; sleep 0.3; echo more; sleep 0.2", agent="codex")
+    assert (report.move, report.cause) == (SessionMove.FINISH, EndCause.EXITED)
+
+
+@pytest.mark.parametrize("act", ["mkdir 1.log", "ln -s /dev/zero 1.log", "mkfifo 1.log"])
+def test_a_command_whose_log_is_no_file_is_not_started(run: Callable[..., SessionReport], act: str) -> None:
+    report = run("true", setup=f"rm 1.log; {act}")
+    assert (report.move, report.cause) == (SessionMove.FAIL, EndCause.NOT_STARTED)
+    assert "could not be started" in report.note
+
+
+def test_a_log_that_an_agent_deletes_still_has_its_limit(
+    run: Callable[..., SessionReport], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(turns, "MOST_LOG_BYTES", 10_000)
+    assert run("rm 1.log; yes").cause is EndCause.LOG_FULL
+
+
 def test_a_later_turn_needs_no_set_up(run: Callable[..., SessionReport]) -> None:
     assert run("true", setup="exit 9", is_first=False).move is SessionMove.FINISH
 

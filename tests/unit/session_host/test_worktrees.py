@@ -40,6 +40,54 @@ def test_ignored_files_are_copied_by_the_list_and_no_others(project: Project) ->
     assert not (place / "untracked.txt").exists()
 
 
+def test_a_repository_in_an_ignored_folder_is_copied_by_the_list(project: Project) -> None:
+    project.write(".worktreeinclude", "vendor/\n")
+    project.write(".gitignore", "vendor/\n")
+    project.commit("list")
+    library = project.root / "vendor/lib"
+    library.mkdir(parents=True)
+    git(library, "init", "--quiet")
+    (library / "l.py").write_text("")
+    (library / "gone").symlink_to("/nowhere")
+    place = Path(project.worktrees.make(project.session(), 1).path)
+    assert (place / "vendor/lib/l.py").is_file()
+    assert (place / "vendor/lib/gone").is_symlink()
+
+
+def test_a_copy_by_the_list_changes_nothing_of_the_base_nor_outside_of_the_workspace(project: Project) -> None:
+    outside = project.root.parent / "outside"
+    outside.mkdir()
+    (outside / "key").write_text("theirs")
+    project.write(".worktreeinclude", "links/\nkey\nplain/\n")
+    (project.root / "links").symlink_to(outside)
+    (project.root / "key").symlink_to(outside / "key")
+    project.write("plain", "a file of the base")
+    project.commit("links")
+    session = project.session()
+    for each in ("links", "key", "plain"):
+        git(project.root, "rm", "--quiet", "--cached", each)
+        (project.root / each).unlink()
+    project.write(".git/info/exclude", "links/\nkey\nplain/\n")
+    for each in ("links", "plain"):
+        (project.root / each).mkdir()
+        project.write(f"{each}/new", "mine")
+    project.write("key", "mine")
+    place = Path(project.worktrees.make(session, 1).path)
+    assert {each.name: each.read_text() for each in outside.iterdir()} == {"key": "theirs"}
+    assert (place / "plain").read_text() == "a file of the base"
+
+
+@pytest.mark.parametrize("content", [b"\xff\n", b"a\0b\n", b"", b"x" * 9_000, b"\n"])
+def test_whatever_an_agent_writes_into_the_record_of_git_the_workspace_can_be_removed(
+    project: Project, content: bytes
+) -> None:
+    note = project.worktrees.make(project.session(), 1)
+    Path(note.git_dir, "gitdir").write_bytes(content)
+    project.worktrees.remove(note)
+    assert not Path(note.path).exists()
+    assert project.files.note("s1") is None
+
+
 def test_all_work_is_kept_and_neither_branch_nor_index_changes(project: Project) -> None:
     note = project.worktrees.make(project.session(), 1)
     place = Path(note.path)
@@ -194,6 +242,29 @@ def test_submodules_are_there_without_a_remote(with_library: Project) -> None:
     assert (place / "library/deep/part/a.py").is_file()
     assert git(place, "status", "--porcelain", "--ignore-submodules=none") == ""
     assert git(place / "library", "config", "remote.origin.url").endswith("/library/project")
+
+
+@pytest.mark.parametrize("name", ["{theirs}", "../../../theirs/.git", "..", "library/../../..", "."])
+def test_a_name_of_a_submodule_reaches_no_other_repository(with_library: Project, name: str) -> None:
+    theirs = Project(with_library.root.parent, name="theirs")
+    listed = with_library.root / ".gitmodules"
+    name = name.format(theirs=theirs.root / ".git")
+    listed.write_text(listed.read_text().replace('"library"', f'"{name}"'))
+    with_library.commit("rename")
+    note = with_library.worktrees.make(with_library.session(), 1)
+    assert note.submodules == ()
+    assert not [*Path(note.path, "library").iterdir()]
+
+
+def test_a_submodule_is_declared_where_the_commit_has_none(with_library: Project) -> None:
+    (with_library.root / "plain").mkdir()
+    with_library.write("plain/p.py", "")
+    listed = with_library.root / ".gitmodules"
+    for path in ("plain", "../theirs", "/theirs", ".", "library/"):
+        listed.write_text(f'{listed.read_text()}[submodule "{path}"]\n\tpath = {path}\n\turl = x\n')
+    with_library.commit("declare")
+    note = with_library.worktrees.make(with_library.session(), 1)
+    assert [each.path for each in note.submodules] == ["library", "library/deep/part"]
 
 
 def test_work_in_submodules_is_kept_in_the_repository_of_each(with_library: Project) -> None:
