@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from socketserver import BaseRequestHandler, TCPServer, ThreadingTCPServer
+from typing import IO
 
 from tests import warm
 
@@ -47,10 +48,12 @@ def clone_of(url: str, folder: Path) -> Path:
     return folder
 
 
-def claiming(clone: Path, *words: str, agent: str = "") -> subprocess.Popen[bytes]:
+def claiming(
+    clone: Path, *words: str, agent: str = "", stderr: int | IO[bytes] = subprocess.PIPE
+) -> subprocess.Popen[bytes]:
     """Start `commonhold claim` in a clone as a process of its own."""
     command = [sys.executable, "-m", "commonhold", "claim", *words, "--json", "--agent", agent or clone.name]
-    return warm.Warm(command, cwd=clone, env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    return warm.Warm(command, cwd=clone, env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=stderr)
 
 
 @contextmanager

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 from tests.e2e.claim_remotes import ENVIRONMENT, claiming, clone_of, git, git_daemon, git_over_http, remote_with
-from tests.patience import until
+from tests.patience import PATIENCE_SECONDS, until
 
 pytestmark = pytest.mark.slow
 
@@ -125,19 +125,20 @@ def test_a_claim_is_kept_across_a_remote_that_is_away_for_a_while(tmp_path: Path
     bare = remote_with(tmp_path, one="")
     clone = clone_of(str(bare), tmp_path / "agent")
     assert call(clone, "--ttl", "1")[0] == 0
-    keeping = claiming(clone, "keep", "one")
-    assert keeping.stderr is not None
-    said = iter(keeping.stderr.readline, b"")
+    said = tmp_path / "said"
+    with said.open("wb") as stderr:
+        keeping = claiming(clone, "keep", "one", stderr=stderr)
     try:
-        assert any(b"heartbeat" in line for line in said)
+        first = _lock(bare)["heartbeat"]
+        until(lambda: _lock(bare)["heartbeat"] != first)
         bare.rename(tmp_path / "away")
-        assert any(b"trying again" in line for line in said)
+        until(lambda: b"trying again" in said.read_bytes())
         (tmp_path / "away").rename(bare)
         before = _lock(bare)["heartbeat"]
         until(lambda: _lock(bare)["heartbeat"] != before)
     finally:
         keeping.terminate()
-        keeping.communicate(timeout=120)
+        keeping.communicate(timeout=PATIENCE_SECONDS)
 
 
 def test_a_claim_that_is_killed_at_any_moment_is_made_or_not(tmp_path: Path) -> None:

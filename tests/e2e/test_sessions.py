@@ -1,6 +1,5 @@
 """Managed sessions with a real daemon, supervisors and git: to their review and merge, and killed at each place."""
 
-import json
 import os
 import re
 import shutil
@@ -169,7 +168,7 @@ def test_the_work_of_a_session_is_reviewed_and_merged(office: Office, call_here:
     assert call_here("session", "logs", session, "--from", end).out == b""
     for cursor, code in ((f"{end}0", "CURSOR_UNKNOWN"), ("2:0", "CURSOR_UNKNOWN"), (f"1:{'9' * 5_000}", "USAGE")):
         unknown = call_here("session", "logs", session, "--from", cursor, "--json")
-        assert json.loads(unknown.err)["code"] == code
+        assert unknown.json["code"] == code
 
     reviewed = call_here("session", "review", session).text
     assert "b.py" in reviewed

@@ -110,12 +110,12 @@ def send_text(text: str) -> None:
             sys.stdout.write(text)
 
 
-def send_json(shape: Mapping[str, Any]) -> None:
-    """Print an answer as JSON, in UTF-8 whatever the terminal speaks."""
+def send_json(shape: Mapping[str, Any], *, indent: int = 2) -> None:
+    """Print an answer as JSON, in UTF-8 whatever the terminal speaks; without indent on one line."""
     # Loaded here: help needs no JSON.
     from commonhold.api.wire.text import dumps  # noqa: PLC0415
 
-    send(dumps(shape).encode() + b"\n")
+    send(dumps(shape, indent=indent).encode() + b"\n")
 
 
 def answer(

@@ -62,7 +62,7 @@ def logs(
 ) -> int:
     """Print all that the commands of SESSION's last attempt have printed, byte for byte.
 
-    With --json each piece is an object with its `cursor` (`attempt:offset`), its `text`, and `next`, the cursor to go
+    With --json each line is an object with its `cursor` (`attempt:offset`), its `text`, and `next`, the cursor to go
     on from: a reader that was interrupted passes it to --from. With --events --json each line is an event. --cast
     writes a recording for players of terminals, such as asciinema, of all output or of the --events.
     """
@@ -122,7 +122,8 @@ class _Bytes:
     def print(self, at: int, piece: bytes) -> None:
         if self.given.as_json:
             text = piece.decode("utf-8", "backslashreplace")
-            send_json({"cursor": f"{self.attempt}:{at}", "text": text, "next": f"{self.attempt}:{at + len(piece)}"})
+            next_cursor = f"{self.attempt}:{at + len(piece)}"
+            send_json({"cursor": f"{self.attempt}:{at}", "text": text, "next": next_cursor}, indent=0)
         else:
             send(piece)
 
@@ -151,12 +152,11 @@ class _Events:
 
     def _send(self, events: Sequence["AgentEvent"]) -> None:
         # Loaded here, as above.
-        from commonhold.api.wire.text import dumps  # noqa: PLC0415
         from commonhold.cli.agent_event_words import shape  # noqa: PLC0415
 
         if self._given.as_json:
             for event in events:
-                send(dumps(shape(event, self._attempt), indent=0).encode() + b"\n")
+                send_json(shape(event, self._attempt), indent=0)
         else:
             say(self._conversation.lines(events))
 

@@ -20,7 +20,7 @@ def prompt_of(record: ManagedSessionRecord, entries: Iterable[EntryRecord]) -> s
     task = record.session.task
     returned = [each for each in entries if each.entry.session == record.id and each.packet is not None]
     if returned and (packet := returned[-1].packet) is not None:
-        # What a check prints may have characters that no argument of a program can have.
+        # The output of a check may have characters that no argument of a program can have.
         words = CONTROL_IN_LINES.sub("", "\n".join(_returned(returned[-1], packet)))
         return f"{task}\n\n{words.encode(errors='ignore')[:_MOST_BYTES].decode(errors='ignore')}"
     failed = [each.note for each in record.attempts[-2:-1] if each.end is SessionMove.FAIL]

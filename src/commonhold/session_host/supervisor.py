@@ -220,13 +220,13 @@ class Supervisor:
     def _taken(
         self, turn: Turn, record: ManagedSessionRecord, words: Sequence[str], *, is_first: bool
     ) -> SessionReport:
-        """Run the turn, or let a person work in it. If we fail, what the agent did is reported all the same."""
+        """Run the turn, or let a person work in it. If we fail, the work of the agent is reported."""
         try:
             if self.attachment:
                 return turn.attend(record.session, words, self.attachment.person, finishes=self.attachment.finishes)
             limits_before = record.attempts[-1].rate_limits
             return turn.run(record.session, words, is_first=is_first, rate_limits=limits_before)
-        except Exception as fault:  # noqa: BLE001 - as above
+        except Exception as fault:  # noqa: BLE001 - whatever failed, the work is reported
             _log.error("turn failed", fault=fault, session=record.id)
             return SessionReport(SessionMove.FAIL, f"its supervisor failed: {fault!r}", EndCause.LOST)
         finally:

@@ -301,7 +301,7 @@ def _is_free(place: Path, workspace: Path) -> bool:
 
 
 def _copy(source: Path, place: Path) -> None:
-    """Copy a file, or the folder of a repository that lies there; not what has just gone, or has no room beside others.
+    """Copy a file, or the folder of a repository that lies there; skip one that is gone or in the way.
 
     Raises OSError.
     """

@@ -11,7 +11,7 @@ from typing import Any, Final
 import yaml
 
 MOST_EXPANDED: Final = 4_000_000
-"""The most characters of a document, each alias counted as what it stands for."""
+"""The most characters of a document, each alias counted at full length."""
 _MOST_BITS: Final = 1_000
 """A longer whole number is no number: a float cannot hold it, and Python does not write it as text."""
 
@@ -37,7 +37,7 @@ def _expanded(node: yaml.Node, known: dict[int, int]) -> int:
     """Return the size of a node in characters. Raises YAMLError if it is too large, or part of itself."""
     size = known.get(id(node))
     if size is None:
-        known[id(node)] = MOST_EXPANDED  # an alias within what it stands for has no end
+        known[id(node)] = MOST_EXPANDED  # an alias inside its own anchor has no end
         size = 1
         match node:
             case yaml.MappingNode():
@@ -53,7 +53,7 @@ def _expanded(node: yaml.Node, known: dict[int, int]) -> int:
 
 
 def read_yaml(content: str | bytes) -> object:
-    """Return the value of a YAML (or JSON) document. Raises ValueError with a line that says what is wrong."""
+    """Return the value of a YAML (or JSON) document. Raises ValueError with one line that names the fault."""
     try:
         return yaml.load(content, Loader=_Loader)  # noqa: S506 - a SafeLoader
     except RecursionError as fault:
