@@ -3,15 +3,34 @@
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from typing import TypeVar
+from typing import Final, TypeVar
 
 import apsw
 
 from commonhold.code.analysis.repository.library import Library
 from commonhold.code.analysis.repository.summary import Summary
+from commonhold.index.cache import NONE
 from commonhold.index.summary_cache import SummaryCache
 
 T = TypeVar("T")
+
+
+_MOST_CHANGED: Final = 256
+"""How many files may differ from a shared state before a state of its own is made."""
+
+
+class _Shared:
+    """Files and the numbers of their summaries, which many states have in common. Nothing changes it."""
+
+    def __init__(self, numbers: Mapping[str, int]) -> None:
+        self.numbers = numbers
+
+    @cached_property
+    def paths_by_number(self) -> Mapping[int, Sequence[str]]:
+        found: dict[int, list[str]] = {}
+        for path, number in self.numbers.items():
+            found.setdefault(number, []).append(path)
+        return found
 
 
 class Shelved:
@@ -19,29 +38,37 @@ class Shelved:
 
     def __init__(self, numbers: Mapping[str, int], paths: frozenset[str], stock: SummaryCache) -> None:
         """Fetch the requested summaries from `stock`."""
-        self.numbers = numbers
         self.paths = paths
         self.stock = stock
+        self._shared = _Shared(numbers)
+        self._changed: Mapping[str, int] = {}
+
+    @property
+    def numbers(self) -> Mapping[str, int]:
+        """The number of each file's summary."""
+        return {**self._shared.numbers, **self._changed}
+
+    def number(self, path: str) -> int:
+        """Return the number of a file's summary; NONE if it has none."""
+        return self._changed.get(path) or self._shared.numbers.get(path, NONE)
 
     def with_others(self, changed: Mapping[str, int]) -> "Shelved":
         """Return the state in which these of its files have summaries with other numbers.
 
-        Results for all files are shared, so that a state costs no more than a copy of it.
+        It shares with this one what has not changed: many states are kept at once, each a commit later than another.
         """
-        found = Shelved({**self.numbers, **changed}, self.paths, self.stock)
-        if "_paths_by_number" in self.__dict__:
-            paths = dict(self._paths_by_number)
-            for path, number in changed.items():
-                before = self.numbers[path]
-                paths[before] = [each for each in paths[before] if each != path]
-                paths[number] = [*paths.get(number, ()), path]
-            found.__dict__["_paths_by_number"] = paths
+        changed = {**self._changed, **changed}
+        found = Shelved({}, self.paths, self.stock)
+        if len(changed) > _MOST_CHANGED:
+            found._shared = _Shared({**self._shared.numbers, **changed})
+        else:
+            found._shared, found._changed = self._shared, changed
         return found
 
     def summary(self, path: str) -> Summary | None:
         """The summary of a file."""
-        number = self.numbers.get(path)
-        return None if number is None else self.stock.summary(number)
+        number = self.number(path)
+        return None if number == NONE else self.stock.summary(number)
 
     def users(self, name: str) -> Sequence[str]:
         """The files that use a name."""
@@ -52,15 +79,10 @@ class Shelved:
         return self._paths_of(self.stock.cache.definers(name))
 
     def _paths_of(self, numbers: Sequence[int]) -> list[str]:
-        here = self._paths_by_number
-        return sorted(path for number in numbers if number in here for path in here[number])
-
-    @cached_property
-    def _paths_by_number(self) -> Mapping[int, list[str]]:
-        found: dict[int, list[str]] = {}
-        for path, number in self.numbers.items():
-            found.setdefault(number, []).append(path)
-        return found
+        wanted = frozenset(numbers)
+        shared = self._shared.paths_by_number
+        same = (path for number in wanted for path in shared.get(number, ()) if path not in self._changed)
+        return sorted([*same, *(path for path, number in self._changed.items() if number in wanted)])
 
 
 class SteadyLibrary:

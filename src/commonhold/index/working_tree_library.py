@@ -157,10 +157,10 @@ class Reader:
         """Return the library if only these files may have other summaries than before."""
         before = self._library.shelved
         numbers = {path: self._known.files[path].summary for path in paths}
-        changed = {path: number for path, number in numbers.items() if before.numbers.get(path, NONE) != number}
+        changed = {path: number for path, number in numbers.items() if before.number(path) != number}
         if not changed:
             return self._library
-        if all(path in before.numbers and number != NONE and path.isascii() for path, number in changed.items()):
+        if all(before.number(path) != NONE != number and path.isascii() for path, number in changed.items()):
             return self._steady(before.with_others(changed))
         return self._shelved(self._known.files, self._library)
 
