@@ -10,7 +10,7 @@ from typing import Final
 
 from tree_sitter import Node
 
-from commonhold.merging.prose import lines_of
+from commonhold.merging.prose import lines_of, without_shared_ends
 
 WORD: Final = re.compile(rb"\w+")
 _IN_WORDS: Final = frozenset(bytes([each]) for each in range(256) if WORD.fullmatch(bytes([each])))
@@ -64,15 +64,21 @@ def rows_with(source: bytes, words: Iterable[bytes]) -> Rows:
 
 
 @lru_cache(maxsize=8)
-def changed_rows(before: bytes, after: bytes) -> tuple[Rows, Rows]:
-    """Return the rows of either version whose lines stand there more often than in the other.
+def changed_lines(before: bytes, after: bytes) -> tuple[Counter[bytes], Counter[bytes]]:
+    """Return the lines that either version has more often than the other, in their order, with how much more often.
 
-    Each merge looks at the same two changes for several reasons, so those of the last merges are remembered.
+    Each merge looks at the same two changes for many reasons, so those of the last merges are remembered.
     """
-    old, new = lines_of(before), lines_of(after)
-    counts = Counter(old), Counter(new)
-    gone, come = counts[0] - counts[1], counts[1] - counts[0]
-    return (
-        Rows(tuple(row for row, line in enumerate(old) if line in gone)),
-        Rows(tuple(row for row, line in enumerate(new) if line in come)),
-    )
+    old, new = (Counter(lines_of(text)) for text in without_shared_ends(before, after))
+    return old - new, new - old
+
+
+@lru_cache(maxsize=8)
+def changed_rows(before: bytes, after: bytes) -> tuple[Rows, Rows]:
+    """Return the rows of either version whose lines stand there more often than in the other."""
+    gone, come = changed_lines(before, after)
+    return _rows_of(before, gone), _rows_of(after, come)
+
+
+def _rows_of(source: bytes, lines: Counter[bytes]) -> Rows:
+    return Rows(tuple(row for row, line in enumerate(lines_of(source)) if line in lines) if lines else ())

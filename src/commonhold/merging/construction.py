@@ -5,13 +5,12 @@ If one side changes a type and the other newly constructs it, the new code relie
 
 import re
 from bisect import bisect_left
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Final
 
 from tree_sitter import Node
 
-from commonhold.merging.changed_rows import changed_rows, places_of
+from commonhold.merging.changed_rows import changed_lines, changed_rows, places_of
 from commonhold.merging.layout import Element
 from commonhold.merging.profile import Profile
 from commonhold.merging.prose import lines_of
@@ -78,7 +77,7 @@ Ways = frozenset[tuple[bytes, ...]]
 
 def made_anew(before: Element, after: Element) -> Iterator[tuple[bytes, int]]:
     """Yield the types that are constructed more often than before, each with a row of such a place."""
-    added = Counter(lines_of(after.source)) - Counter(lines_of(before.source))
+    added = changed_lines(before.source, after.source)[1]
     yield from _made_of_own(before, after)
     names = {name for line in added for match in _MADE.finditer(line) for name in match.groups() if name}
     if not names:

@@ -76,7 +76,8 @@ class FileChange:
     @cached_property
     def pasted(self) -> Sequence[bytes]:
         """What macros put before a word to make a name of it."""
-        return _PASTED.findall(self.after.source) if b"##" in self.after.source else ()
+        source = self.after.source
+        return _PASTED.findall(source) if b"##" in source and b"define" in source else ()
 
     @cached_property
     def computed(self) -> int | None:

@@ -5,6 +5,7 @@ The other side changed the next case, or put a new one between.
 
 import re
 from collections.abc import Iterator
+from itertools import chain
 from typing import Final
 
 from tree_sitter import Node
@@ -20,11 +21,14 @@ _LEFT: Final = re.compile(rb"(?:break|continue|return|throw|goto|yield)\b")
 
 def falls_into(base: FileElement, ours: FileElement, theirs: FileElement) -> Iterator[Spot]:
     """Yield a spot for each case that one side lets run into code of the other."""
-    if b"case" not in base.source or (b"break" not in base.source and b"return" not in base.source):
+    if b"case" not in base.source:
         return
-    was = _leaving(base)
     for at, (opening, writing) in enumerate(((ours, theirs), (theirs, ours))):
-        now = _leaving(opening) if was else {}
+        gone, come = changed_rows(base.source, opening.source)
+        changed = chain(gone.nodes(base.tree.root_node), come.nodes(opening.tree.root_node))
+        if not any(map(_is_case, changed)):
+            continue
+        was, now = _leaving(base), _leaving(opening)
         opened = {key for key, leaves in was.items() if leaves and now.get(key) is False}
         row = next(_reached(base, writing, opened), None) if opened else None
         if row is not None:
@@ -42,8 +46,12 @@ def _cases(element: FileElement) -> Iterator[Node]:
     while stack:
         node = stack.pop()
         stack += reversed(node.named_children)
-        if node.type in _CASES and len(node.named_children) > 1:
+        if _is_case(node):
             yield node
+
+
+def _is_case(node: Node) -> bool:
+    return node.type in _CASES and node.named_child_count > 1
 
 
 def _label(case: Node) -> bytes:

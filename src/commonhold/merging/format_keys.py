@@ -5,10 +5,10 @@ takes over another only once.
 """
 
 import re
-from collections import Counter
 from collections.abc import Iterator
 from typing import Final
 
+from commonhold.merging.changed_rows import changed_lines
 from commonhold.merging.doubled import doubled
 from commonhold.merging.prose import lines_of
 from commonhold.merging.verdict import Reason, Spot
@@ -102,10 +102,8 @@ def _inserted(versions: tuple[bytes, bytes, bytes]) -> Spot | None:
 
 def _combined(merged: bytes, versions: tuple[bytes, bytes, bytes]) -> Spot | None:
     """Return why the changes of both sides to one statement would not mean together what each meant alone."""
-    base, *sides = (Counter(lines_of(each)) for each in versions)
-    new = [b"".join(side - base) for side in sides]
-    lines = [frozenset(side - base) for side in sides]
-    if not all(new):
+    lines = [changed_lines(versions[0], side)[1] for side in versions[1:]]
+    if not all(lines):
         return None
     for statement in _statements(merged):
         parts = [b"".join(line for line in statement if line in side) for side in lines]

@@ -9,9 +9,9 @@ from typing import Final
 
 from tree_sitter import Node
 
+from commonhold.merging.changed_rows import changed_lines
 from commonhold.merging.layout import Element, FileElement
 from commonhold.merging.profile import Profile
-from commonhold.merging.prose import lines_of
 from commonhold.merging.verdict import Reason, Spot
 
 _COMPARING: Final = ("__eq__", "__ge__", "__gt__", "__le__", "__lt__")
@@ -62,7 +62,8 @@ _SIGN: Final = re.compile(
     rb"|\b(?:private|protected|public|readonly|record|val|var)\b"
 )
 
-_ANNOTATED: Final = re.compile(rb"@(?:Data|Value|Getter|Setter|(?:Super)?Builder)\b|\battr_\w")
+_ANNOTATED: Final = re.compile(rb"@(?:Data|Value|Getter|Setter|(?:Super)?Builder)\b")
+_ATTRIBUTES: Final = re.compile(rb"\battr_\w")
 
 Members = dict[bytes, tuple[frozenset[bytes], frozenset[bytes], int]]
 """For each class: the generated members, the hand-written ones, and the row on which the class begins."""
@@ -70,8 +71,7 @@ Members = dict[bytes, tuple[frozenset[bytes], frozenset[bytes], int]]
 
 def made_and_written(base: FileElement, ours: FileElement, theirs: FileElement) -> Iterator[Spot]:
     """Yield a spot for each class of which one side newly generates a member that the other newly writes by hand."""
-    known = set(lines_of(base.source))
-    if not any(_SIGN.search(line) for side in (ours, theirs) for line in lines_of(side.source) if line not in known):
+    if not any(_SIGN.search(line) for side in (ours, theirs) for line in changed_lines(base.source, side.source)[1]):
         return
     before, one, other = (_members(each) for each in (base, ours, theirs))
     for name in one.keys() & other.keys():
@@ -87,7 +87,8 @@ def made_and_written(base: FileElement, ours: FileElement, theirs: FileElement) 
 
 def no_longer_made(before: Element, after: Element) -> Iterator[tuple[bytes, int]]:
     """Yield the members that annotations generated for a class and that it has no more, each with a row."""
-    if not _ANNOTATED.search(before.source):
+    source = before.source
+    if not (_ANNOTATED.search(source) or (b"attr_" in source and _ATTRIBUTES.search(source))):
         return
     old, new = _members(before), _members(after)
     for class_, (made, _, row) in old.items():

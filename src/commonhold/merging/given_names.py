@@ -15,11 +15,10 @@ from typing import Final
 
 from tree_sitter import Node
 
-from commonhold.merging.changed_rows import places_of
+from commonhold.merging.changed_rows import changed_lines, places_of
 from commonhold.merging.constants import has_escapes, same_number, same_spelling, same_truth
 from commonhold.merging.layout import FileElement
 from commonhold.merging.profile import Profile
-from commonhold.merging.prose import lines_of
 from commonhold.merging.syntax import field_text
 
 # Members, entries, parameters and other nodes with a name in their scope; `_NAME_FIELDS` says where the name stands.
@@ -260,8 +259,8 @@ def given_twice(merged: FileElement, versions: tuple[FileElement, FileElement, F
 
     The constants of an enumeration's members count, too, if the merge alone has one twice.
     """
-    base, *sides = (lines_of(each.source) for each in versions)
-    new = [b"".join((Counter(side) - Counter(base)).keys()) for side in sides]
+    base, *sides = (each.source for each in versions)
+    new = [b"".join(changed_lines(base, side)[1]) for side in sides]
     both = _words_of_both(new[0], new[1])
     if not both:
         return []

@@ -3,12 +3,11 @@
 Each side alone is right with its own pattern below or above the known ones; together one overrides the other.
 """
 
-from collections import Counter
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
 from typing import Final
 
-from commonhold.merging.prose import lines_of
+from commonhold.merging.changed_rows import changed_lines
 from commonhold.merging.verdict import Reason, Spot
 
 _IGNORING: Final = ("ignore",)
@@ -33,7 +32,7 @@ def overridden(base: bytes, ours: bytes, theirs: bytes, path: str) -> Spot | Non
 
 
 def _new_lines(base: bytes, side: bytes) -> Iterator[str]:
-    for line in Counter(lines_of(side)) - Counter(lines_of(base)):
+    for line in changed_lines(base, side)[1]:
         text = line.decode(errors="replace").strip()
         if text and not text.startswith("#"):
             yield text

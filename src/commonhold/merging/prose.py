@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 from enum import Enum, auto
+from functools import lru_cache
 from typing import Final
 
 from commonhold.code.regions.incremental_parse import common_prefix
@@ -11,11 +12,12 @@ from commonhold.merging.pieces import Clash, Piece, uncontested
 from commonhold.merging.verdict import Lines as Rows
 from commonhold.merging.verdict import Reason, Spot
 
-Lines = list[bytes]
+Lines = Sequence[bytes]
 _HEADING: Final = re.compile(rb"#{1,6}[ \t]|([=\-~^])\1{2,}[ \t]*\r?$")
 _ITEM: Final = re.compile(rb"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+\S")
 _VERSION: Final = re.compile(rb"\d\.\d|\d-\d")
 _LINE: Final = re.compile(rb"[^\n]*\n|[^\n]+\Z")
+_LARGEST_KEPT: Final = 250_000
 
 
 class AtOnePoint(Enum):
@@ -26,9 +28,17 @@ class AtOnePoint(Enum):
     NEITHER = auto()
 
 
-def lines_of(text: bytes) -> list[bytes]:
-    """Return the lines, each with its end."""
-    return _LINE.findall(text)
+def lines_of(text: bytes) -> Lines:
+    """Return the lines, each with its end.
+
+    Each merge asks for those of the same few texts many times, so the last ones of ordinary size are remembered.
+    """
+    return _kept_lines(text) if len(text) <= _LARGEST_KEPT else _LINE.findall(text)
+
+
+@lru_cache(maxsize=8)
+def _kept_lines(text: bytes) -> tuple[bytes, ...]:
+    return tuple(_LINE.findall(text))
 
 
 def merge_prose(

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Final
 
+from commonhold.merging.changed_rows import changed_lines
 from commonhold.merging.prose import lines_of
 from commonhold.merging.verdict import Reason, Spot
 
@@ -39,8 +40,7 @@ def acts_on_lines_below(merged: bytes, versions: tuple[bytes, bytes, bytes], pat
     kind = path.rpartition("/")[2].lower().rpartition(".")[2]
     if kind not in _STANDING:
         return None
-    base, ours, theirs, now = (lines_of(each) for each in (*versions, merged))
-    new = [Counter(side) - Counter(base) for side in (ours, theirs)]
+    now, new = lines_of(merged), [changed_lines(versions[0], side)[1] for side in versions[1:]]
     if kind in _SCRIPTS and (signal := _trapped_twice(new)):
         return Spot(Reason.SAME_NAME, f"both sides set a trap for {signal.decode(errors='replace')!r}")
     for one, other in (new, new[::-1]):

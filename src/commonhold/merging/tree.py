@@ -10,12 +10,12 @@ from commonhold.code.regions.budget import BudgetExceededError
 from commonhold.code.regions.incremental_parse import reparse
 from commonhold.code.regions.language import Language, parse
 from commonhold.code.regions.languages import language_for
+from commonhold.merging.changed_rows import changed_lines
 from commonhold.merging.cross_file_interference import Bearing, FileChange, bearing
 from commonhold.merging.layout import FileElement
 from commonhold.merging.package_names import given_in_two_files
 from commonhold.merging.profile import Profile
 from commonhold.merging.profiles import profile_of
-from commonhold.merging.prose import lines_of
 
 _WORD: Final = re.compile(rb"[^\W\d]\w*")
 # Names that other code may use: after the keyword of a type, or before a bracket.
@@ -82,7 +82,7 @@ class _Side:
         """Collect the changes of the side of that name."""
         versions = ((each.path, each.base, each.ours if name == "ours" else each.theirs) for each in changed)
         files = {path: (base or b"", now or b"") for path, base, now in versions if base != now}
-        written = {path: frozenset(_WORD.findall(b"".join(_changed_lines(*texts)))) for path, texts in files.items()}
+        written = {path: _changed_words(*texts) for path, texts in files.items()}
         offered = {path: _offered(*texts) for path, texts in files.items()}
         return cls(files, written, offered)
 
@@ -111,18 +111,17 @@ class _Elsewhere:
         return any(self._counts[word] > (word in own) for word in words)
 
 
+def _changed_words(base: bytes, now: bytes) -> frozenset[bytes]:
+    return frozenset(word for lines in changed_lines(base, now) for word in _WORD.findall(b"".join(lines)))
+
+
 def _offered(base: bytes, now: bytes) -> frozenset[bytes]:
     """Return the names that others may call or inherit from, and words of removed lines that the file lost."""
-    gone = _WORD.findall(b"".join((Counter(lines_of(base)) - Counter(lines_of(now))).keys()))
+    gone = _WORD.findall(b"".join(changed_lines(base, now)[0]))
     found = frozenset(gone).difference(_WORD.findall(now)) if gone else frozenset()
     if _PART.search(now):  # its fields, or its variables, are names in other files
-        found |= frozenset(_WORD.findall(b"".join(_changed_lines(base, now))))
+        found |= _changed_words(base, now)
     return found.union(*(pattern.findall(text) for pattern in (_TYPE, _CALLABLE, _VALUE) for text in (base, now)))
-
-
-def _changed_lines(base: bytes, now: bytes) -> Iterable[bytes]:
-    before, after = Counter(lines_of(base)), Counter(lines_of(now))
-    return [*(after - before), *(before - after)]
 
 
 def _file_change(path: str, base: bytes, now: bytes, language: Language, profile: Profile) -> FileChange | None:

@@ -118,14 +118,15 @@ class Language:
 
 
 @cache
-def _grammar(language: Language) -> tree_sitter.Language:
+def grammar_of(language: Language) -> tree_sitter.Language:
+    """Return the grammar of a language that has one."""
     pointer: object = getattr(import_module(language.grammar), language.grammar_function)()
     return tree_sitter.Language(pointer)
 
 
 def parser_of(language: Language) -> tree_sitter.Parser:
     """Return a parser for a language that has a grammar."""
-    return tree_sitter.Parser(_grammar(language))
+    return tree_sitter.Parser(grammar_of(language))
 
 
 def parse(source: bytes, language: Language, old: tree_sitter.Tree | None = None) -> tree_sitter.Tree:
