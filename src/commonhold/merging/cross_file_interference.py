@@ -41,6 +41,7 @@ _COMPUTED: Final = re.compile(
     rb"|(?:\$this->|static::|self::)\{?\$\w+\}?\s*\(|\b(?:getMethod|getDeclaredMethod|GetMethod|MethodByName)\(\s*[a-z_]"
 )
 _SENT: Final = re.compile(rb"(?<![\w.])(?:self\.)?(?:public_send|__send__|send)\(\s*[a-z_]")  # the same in Ruby
+_MACRO: Final = re.compile(rb"#[ \t]*define\b")
 _PASTED: Final = re.compile(rb"(\w+)\s*##")
 _CONSTRUCTORS: Final = frozenset({b".__init__", b".__new__", b".__init_subclass__"})
 
@@ -77,7 +78,7 @@ class FileChange:
     def pasted(self) -> Sequence[bytes]:
         """What macros put before a word to make a name of it."""
         source = self.after.source
-        return _PASTED.findall(source) if b"##" in source and b"define" in source else ()
+        return _PASTED.findall(source) if b"##" in source and _MACRO.search(source) else ()
 
     @cached_property
     def computed(self) -> int | None:
