@@ -18,6 +18,7 @@ from commonhold.workspace import tokens
 
 pytestmark = pytest.mark.slow
 HOSTILE: Final = "<script>window.owned=1</script><img src=x onerror='window.owned=1'>"
+LATIN: Final = b"# coding: latin-1\ncaf\xe9 = 'caf\xe9'\r\n"
 LIVE: Final = "document.querySelector('.link')?.dataset.state === 'live'"
 PAGES: Final = {
     "now": "Agents at work",
@@ -47,8 +48,10 @@ def work(server: Server) -> None:
         for path in ("b.py", "c.py", "made.py"):
             gone.acquire(path, task=path, ttl_seconds=1)
             (server.root / path).write_text(f"# {HOSTILE}\n", encoding="utf-8")
-        gone.acquire("lost.py", task="lost.py", ttl_seconds=1)
+        for path in ("lost.py", "latin.py"):
+            gone.acquire(path, task=path, ttl_seconds=1)
         (server.root / "lost.py").unlink()
+        (server.root / "latin.py").write_bytes(b"# begun\n" + LATIN)
         ann.acquire("a.py#one", "file:<img src=x>.py", f"x:{HOSTILE[:20]}", task=HOSTILE)
         ben.acquire("a.py#one", task=HOSTILE)
         ben.acquire("a.py", task=HOSTILE, patience_seconds=600)
@@ -85,6 +88,8 @@ def visit(page: Page) -> None:
         assert not page.run("/commits?,\\s*$/m.test(document.querySelector('main').innerText)")
         assert page.run("document.documentElement.scrollWidth <= innerWidth"), f"{name} is wider than a phone"
         assert page.run("document.querySelectorAll('main script, main img, main [onerror]').length") == 0
+    page.run("location.hash = '#/inbox/%'")
+    page.until("document.querySelector('main').dataset.page === 'inbox'")
     page.size(800, 860)
     assert page.run("[...document.querySelectorAll('nav a')].every(each => each.getBoundingClientRect().right <= 800)")
 
@@ -116,7 +121,7 @@ def decide(page: Page, server: Server) -> None:
     """Approve one unfinished work, discard the others, and reopen the failed task."""
     page.run("window.confirm = () => true; location.hash = '#/inbox'")
     press(page, "b.py", "Approve")
-    for path in ("c.py", "made.py", "lost.py"):
+    for path in ("c.py", "made.py", "lost.py", "latin.py"):
         press(page, path, "Discard")
     page.run("[...document.querySelectorAll('input')].forEach(each => { each.value = 'a reason' })")
     press(page, HOSTILE, "Reopen")
@@ -127,6 +132,7 @@ def decide(page: Page, server: Server) -> None:
     assert (server.root / "b.py").read_text(encoding="utf-8") == f"# {HOSTILE}\n"
     for path in ("c.py", "lost.py"):
         assert (server.root / path).read_text(encoding="utf-8") == "x = 1\n"
+    assert (server.root / "latin.py").read_bytes() == LATIN
     assert not (server.root / "made.py").exists()
 
 
@@ -150,6 +156,7 @@ def test_every_page_shows_the_state_and_runs_nothing_that_agents_wrote(tmp_path:
     root = make_repository(tmp_path / "work")
     for path in ("b.py", "c.py", "lost.py"):
         (root / path).write_text("x = 1\n", encoding="utf-8")
+    (root / "latin.py").write_bytes(LATIN)
     (root / "note.md").write_text(f"# Prices\n\n## discount\n\n{HOSTILE}\n", encoding="utf-8")
     (root / "commonhold.toml").write_text("max_sessions = 0\n", encoding="utf-8")
     with served(root) as server:

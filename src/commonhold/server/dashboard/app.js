@@ -34,7 +34,11 @@ let loadedAt = 0;
 
 function place() {
   const [, name, argument] = /^#\/(\w+)\/?(.*)$/.exec(location.hash) ?? [];
-  return pages[name] ? { name, page: pages[name], argument: decodeURIComponent(argument) } : { name: "now", page: now, argument: "" };
+  return pages[name] ? { name, page: pages[name], argument: decoded(argument) } : { name: "now", page: now, argument: "" };
+}
+/** The text behind percent signs; as it stands if a person typed what is no code. */
+function decoded(argument) {
+  try { return decodeURIComponent(argument); } catch { return argument; }
 }
 
 function drawMenu(needs) {

@@ -4,7 +4,7 @@ import { age, chip, counted, empty, h, key, keys, who } from "./dom.js";
 import { actions } from "./actions.js";
 import { diff } from "./diff.js";
 import { again, entryOf } from "./landing.js";
-import { get, send, text } from "./server.js";
+import { bytes, get, send } from "./server.js";
 
 const NAMES = { partial_work: "unfinished work", debt: "broken caller", session_review: "to review", task_proposed: "proposed task", task_failed: "failed task", task_stranded: "done, not landed", run_failed: "failed run", entry_returned: "returned by the queue", commit_refused: "refused edit" };
 
@@ -14,12 +14,23 @@ export async function load(argument, overview) {
 }
 
 const kept = new Map();
-/** The bytes under a hash as text; they never change, so they are asked for once. Null: they are not kept any more. */
+/** The bytes under a hash; they never change, so they are asked for once. Null: they are not kept any more. */
 const content = (hash) => {
-  if (!hash) return Promise.resolve("");
-  if (!kept.has(hash)) kept.set(hash, text(`contents/${hash}`).catch(() => { kept.delete(hash); return null; }));
+  if (!hash) return Promise.resolve(new Uint8Array());
+  if (!kept.has(hash)) kept.set(hash, bytes(`contents/${hash}`).catch(() => { kept.delete(hash); return null; }));
   return kept.get(hash);
 };
+/** Bytes as text to be looked at: what is not UTF-8 is shown by a sign. */
+const seen = (data) => new TextDecoder().decode(data);
+/** Bytes as the very text that they are. Throws if they are not UTF-8. */
+function exact(data) {
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(data);
+  } catch {
+    throw new Error("The old text of a definition is not UTF-8: put it back by hand, then approve.");
+  }
+}
+const base64 = (data) => btoa(Array.from(data, (each) => String.fromCharCode(each)).join(""));
 
 function shown(need, work) {
   const place = h("div");
@@ -28,7 +39,7 @@ function shown(need, work) {
       const slot = h("div", {}, h("p", {}, key(change.key)));
       place.append(slot);
       const [before, after] = await Promise.all([content(change.base), content(change.now)]);
-      slot.append(before === null || after === null ? h("p.soft", {}, "The bytes are not kept any more.") : diff(before, after));
+      slot.append(before === null || after === null ? h("p.soft", {}, "The bytes are not kept any more.") : diff(seen(before), seen(after)));
     });
   }
   need.contents.forEach(async (hash) => {
@@ -38,7 +49,7 @@ function shown(need, work) {
     // With several texts the log does not say which is for which key.
     const isOne = need.contents.length === 1 && need.keys.length === 1;
     const present = isOne ? await get("texts", { keys: need.keys }).then((found) => found.items[0].text, () => null) : null;
-    slot.append(sent === null ? h("p.soft", {}, "The sent text is not kept any more.") : diff(present ?? "", sent));
+    slot.append(sent === null ? h("p.soft", {}, "The sent text is not kept any more.") : diff(present ?? "", seen(sent)));
   });
   return place;
 }
@@ -77,16 +88,16 @@ function ways(need, work) {
   }
 }
 
-/** Commit the text from before, provided that the files are still as the work left them. */
+/** Commit the bytes from before, provided that the files are still as the work left them. */
 async function discard(work, note) {
   const edits = await Promise.all(work.changes.map(async ({ key: of, base, now }) => {
     const old = await content(base);
     if (base && old === null) throw new Error("The old text is not kept any more: put it back by hand, then approve.");
     const isFile = !of.includes("#");
     if (base === null) return { op: isFile ? "delete_file" : "delete", key: of, base: now };
-    if (now !== null) return { op: "replace", key: of, base: now, text: old };
-    if (!isFile) throw new Error("A deleted definition has no place to be put back to: put it back by hand, then approve.");
-    return { op: "create_file", key: of, text: old };
+    if (isFile) return { op: now === null ? "create_file" : "replace", key: of, base: now, data: base64(old) };
+    if (now === null) throw new Error("A deleted definition has no place to be put back to: put it back by hand, then approve.");
+    return { op: "replace", key: of, base: now, text: exact(old) };
   }));
   const answer = await send("commits", { changeset: { intent: note || `discard the unfinished work of ${work.holder}`, edits } });
   if (answer?.outcome === "refused") throw new Error(answer.why);

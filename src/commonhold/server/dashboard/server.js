@@ -24,7 +24,7 @@ async function ask(method, path, { body, headers = {}, as = "json" } = {}) {
   }).catch(() => { throw new Refused(0, { message: "the server cannot be reached", hint: "this page goes on as soon as it can" }); });
   if (!answer.ok) throw new Refused(answer.status, await answer.json().catch(() => ({})));
   if (answer.status === 204) return null;
-  return as === "text" ? answer.text() : answer.json();
+  return as === "bytes" ? new Uint8Array(await answer.arrayBuffer()) : answer.json();
 }
 
 /** Exchange a token for a session of this browser. Throws Refused. */
@@ -58,7 +58,7 @@ const query = (given) => {
   return pairs.length ? `?${new URLSearchParams(pairs)}` : "";
 };
 export const get = (path, given = {}) => ask("GET", `/api/v1/${path}${query(given)}`);
-export const text = (path) => ask("GET", `/api/v1/${path}`, { as: "text" });
+export const bytes = (path) => ask("GET", `/api/v1/${path}`, { as: "bytes" });
 export const send = (path, body) => ask("POST", `/api/v1/${path}`, { body });
 
 /** Follow the log for ever: call `changed` when events come, and `say` with the state of the connection. */
