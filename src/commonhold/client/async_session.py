@@ -15,6 +15,7 @@ from commonhold.client.effects import Call, Effect, ReadClock, Sleep, Steps
 from commonhold.client.external_values import Resolvers
 from commonhold.client.lease_keeper import LeaseHandle
 from commonhold.client.session import Held, Session, ticks
+from commonhold.kernel.arguments import check_arguments
 from commonhold.kernel.errors import CommonholdError
 from commonhold.machine.correlation import correlated
 
@@ -105,6 +106,7 @@ class AsyncCommonhold(Session):
 
     async def _called(self, call: Call) -> Any:  # noqa: ANN401
         """Call in a thread. After a cancellation, still wait for the answer: a lease it grants must not be lost."""
+        check_arguments(call.arguments, call.named)
         answer = self._in_thread(call.method, call.arguments, call.named)
         try:
             return await asyncio.shield(answer)

@@ -17,6 +17,7 @@ from commonhold.client.lease_keeper import LeaseHandle
 from commonhold.client.offered import Offered
 from commonhold.client.operations import Operations
 from commonhold.kernel import texts
+from commonhold.kernel.arguments import check_arguments
 from commonhold.kernel.errors import CommonholdError
 from commonhold.machine.correlation import correlated
 from commonhold.machine.system import SystemClock
@@ -139,6 +140,7 @@ class Commonhold(Session):
     def _perform(self, effect: Effect, sleep: Callable[[float], object]) -> Any:  # noqa: ANN401
         match effect:
             case Call(method, arguments, named):
+                check_arguments(arguments, named)
                 return self._channel.call(method, arguments, named)
             case Sleep(seconds):
                 return sleep(seconds)

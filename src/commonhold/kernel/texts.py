@@ -36,6 +36,8 @@ def check_holder(text: str) -> str:
             "this needs a session name, so that others see who does it",
             hint="name this session: agent=NAME in Python, the header X-Commonhold-Agent over HTTP",
         )
+    if text != text.strip():
+        raise _invalid("holder", "begins or ends with white space", "leave it out")
     if text == NOBODY:
         raise _invalid("holder", f"cannot be {NOBODY!r}, the name for “no holder”", "choose another name")
     return check_line(text, "holder", MAX_HOLDER_LENGTH)

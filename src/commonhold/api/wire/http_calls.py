@@ -8,7 +8,6 @@ file are sent as its path and its bytes, which the reader parses.
 from __future__ import annotations
 
 import base64
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
@@ -19,8 +18,10 @@ from urllib.parse import parse_qsl, urlencode
 import msgspec
 
 from commonhold.api.routes import Route
+from commonhold.api.service import OPERATIONS
 from commonhold.api.wire import calls
 from commonhold.api.wire.changesets import changeset
+from commonhold.kernel.arguments import check_arguments
 from commonhold.kernel.errors import Code, InputError, UsageError
 from commonhold.machine.decoding import from_json, from_plain
 from commonhold.machine.secrets import masked
@@ -38,9 +39,6 @@ ORDERS: Final = ("fence", "lease_id")
 """The fields that lists are ordered by, if they come in pages: an item keeps its place among the others."""
 _STATUSES: Final = {"refused": HTTPStatus.CONFLICT, "denied": HTTPStatus.CONFLICT, "queued": HTTPStatus.ACCEPTED}
 _LONGEST_NUMBER: Final = 18
-_GREATEST: Final = (1 << 63) - 1
-_LONG_NUMBER: Final = re.compile(rb"\d{19}")
-"""A body without so many digits in a row has no number beyond _GREATEST; most have none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,13 +114,15 @@ def read(route: Route, values: Mapping[str, str], query: str, body: bytes, key: 
     given |= values
     if isinstance(given.get("changeset"), dict):
         changeset(given["changeset"])
-    if key:
-        _name(given, key, known.fields)
+    if key and route.has_body:
+        _name(given, key, known)
+    check_arguments(given)
     try:
         parameters = from_plain(given, known.parameters, strict=route.has_body)
     except (msgspec.ValidationError, ValueError, OverflowError) as fault:
         raise _unfit(f"{route.operation} does not take these parameters: {fault}") from fault
     arguments, named = known.split(parameters)
+    check_arguments(arguments, named)
     return Read(arguments, named, page)
 
 
@@ -132,22 +132,7 @@ def _object(body: bytes) -> dict[str, Any]:
     except (msgspec.DecodeError, UnicodeError, RecursionError) as fault:
         raise _unfit(f"the body is not JSON: {fault}") from fault
     _check(isinstance(given, dict), "the body is not a JSON object")
-    if _LONG_NUMBER.search(body):
-        _check(_are_numbers_kept(given), f"it has a whole number beyond {_GREATEST}, and the state keeps none")
     return dict(given)
-
-
-def _are_numbers_kept(value: Any) -> bool:  # noqa: ANN401 - any JSON
-    """Whether the state can keep all whole numbers in this: each has 64 bits there."""
-    match value:
-        case dict():
-            return all(map(_are_numbers_kept, value.values()))
-        case list():
-            return all(map(_are_numbers_kept, value))
-        case int():
-            return -_GREATEST - 1 <= value <= _GREATEST
-        case _:
-            return True
 
 
 def _from_query(query: str, known: calls.Method) -> tuple[dict[str, Any], Page]:
@@ -194,12 +179,17 @@ def _number(name: str, text: str) -> int:
     return int(text)
 
 
-def _name(given: dict[str, Any], key: str, fields: Sequence[str]) -> None:
-    """Name a call by its idempotency key, as far as it takes a name; others may be repeated as they are."""
-    if "request_id" in fields:
-        given.setdefault("request_id", key)
-    elif isinstance(shape := given.get("changeset"), dict):
-        given["changeset"] = {"request_id": key, **shape}
+def _name(given: dict[str, Any], key: str, known: calls.Method) -> None:
+    """Name a call by its idempotency key. Raises UsageError `USAGE` if a repetition would take effect all the same."""
+    if "request_id" in known.fields:
+        call = given
+    elif isinstance(given.get("changeset"), dict):
+        call = given["changeset"] = dict(given["changeset"])
+    else:
+        _check(OPERATIONS[known.name].reads, f"{known.name} takes no Idempotency-Key: leave it out")
+        return
+    if call.get("request_id") is None:
+        call["request_id"] = key
 
 
 def order_of(known: calls.Method) -> str | None:

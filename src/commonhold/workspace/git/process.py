@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Final
 
-from commonhold.kernel.errors import Code, StoreError
+from commonhold.kernel.errors import Code, InputError, StoreError
 from commonhold.machine.process_groups import start_apart
 
 _TIMEOUT_SECONDS: Final = 10
@@ -57,6 +57,9 @@ def ask(*words: str) -> str | None:
 
 
 def _command(words: tuple[str, ...]) -> tuple[str, ...]:
+    if any("\0" in each for each in words):
+        message = "a name for git has the character NUL, which no name can have"
+        raise InputError(Code.TEXT_INVALID, message, hint="leave the character out")
     return ("git", "-c", "core.fsmonitor=false", *words)
 
 
