@@ -18,6 +18,10 @@ ABORT: Final = "commonhold.abort"
 """In a scope: to be called to end the connection at once, whatever was not sent yet."""
 
 
+class HungUpError(Exception):
+    """The client is gone: whatever it had begun to send is no request, and no answer would reach it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Answer:
     """An answer to send."""
@@ -38,11 +42,16 @@ def header(scope: Scope, name: bytes) -> str:
 
 
 async def body_of(receive: Receive) -> bytes | None:
-    """Return the body of a request; None if it is too long. It is read to its end, since only then the client reads."""
+    """Return the body of a request; None if it is too long. It is read to its end, since only then the client reads.
+
+    Raises HungUpError.
+    """
     parts: list[bytes] = []
     size, has_more = 0, True
     while has_more:
         message = await receive()
+        if message["type"] == "http.disconnect":
+            raise HungUpError
         part, has_more = message.get("body", b""), message.get("more_body", False)
         size += len(part)
         if size <= MAX_BODY_BYTES:

@@ -9,6 +9,7 @@ import hmac
 import json
 import threading
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import Any, Final
@@ -29,6 +30,7 @@ from commonhold.server.asgi import (
     JSON,
     Answer,
     App,
+    HungUpError,
     Receive,
     Scope,
     Send,
@@ -100,7 +102,7 @@ class Web:
             if path == "/mcp":
                 await self._mcp(scope, receive, send)
                 return
-            with correlated(accepted(header(scope, CORRELATION))):
+            with suppress(HungUpError), correlated(accepted(header(scope, CORRELATION))):
                 if path.startswith("/hooks/"):
                     await send_answer(send, await self._hook(path.removeprefix("/hooks/"), scope, receive, form))
                 else:

@@ -13,7 +13,17 @@ from commonhold.kernel.errors import Code, CommonholdError, InputError, Internal
 from commonhold.machine.correlation import accepted, correlated
 from commonhold.machine.logs import Log
 from commonhold.machine.system import RandomIds
-from commonhold.server.asgi import JSON, MAX_BODY_BYTES, Answer, Receive, Scope, Send, header, send_answer
+from commonhold.server.asgi import (
+    JSON,
+    MAX_BODY_BYTES,
+    Answer,
+    HungUpError,
+    Receive,
+    Scope,
+    Send,
+    header,
+    send_answer,
+)
 from commonhold.server.network.access import Access
 from commonhold.server.network.errors import error_answer
 from commonhold.server.network.openapi import document
@@ -22,6 +32,8 @@ from commonhold.server.threads import beside
 AGENT: Final = b"x-commonhold-agent"
 CORRELATION: Final = b"x-commonhold-correlation"
 IDEMPOTENCY_KEY: Final = b"idempotency-key"
+BODY_SECONDS: Final = 120.0
+"""How long the body of a request may take to arrive; meanwhile it has one of the places of its token."""
 LONGEST_HOLD_SECONDS: Final = 60.0
 """How long an acquire may wait in line in one request; a client asks again with its ticket."""
 _log: Final = Log(__name__)
@@ -62,12 +74,15 @@ class Api:
         """
         self._open_channel = open_channel
         self._check_cursor = check_cursor
+        self._stopping = asyncio.Event()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send, access: Access) -> None:
         """Answer a request below PREFIX with this access."""
         with correlated(accepted(header(scope, CORRELATION))):
             try:
                 answer = await self._answer(scope, receive, access)
+            except HungUpError:
+                return
             except CommonholdError as fault:
                 answer = error_answer(fault)
             except Exception as fault:  # noqa: BLE001 - a defect of ours must not leave the client without an answer
@@ -86,23 +101,49 @@ class Api:
         agent = access.name(_header(scope, AGENT))
         if agent is not None:
             texts.check_holder(agent)
-        request = _Request(scope, found, found.route, agent, await body_within(scope, receive, MAX_BODY_BYTES))
-        cancel = _Cancelling()
-        answering = beside(partial(self._called, request, cancel))
+        request = _Request(scope, found, found.route, agent, await _whole_body(scope, receive))
+        waiting = _Waiting()
+        answering = beside(partial(self._called, request, waiting))
         if found.route.operation != "acquire":  # nothing else waits in line
             return await answering
         work = asyncio.ensure_future(answering)
-        await _unless_gone(work, receive, cancel)
+        await self._unless_given_up(work, receive, waiting)
         return await work
 
-    def _called(self, request: _Request, cancel: "_Cancelling") -> Answer:
+    def stop(self) -> None:
+        """Ask clients that wait in line to come again: another server, or none, answers them."""
+        self._stopping.set()
+
+    async def _unless_given_up(self, work: "asyncio.Future[Answer]", receive: Receive, waiting: "_Waiting") -> None:
+        """Wait for the work. If the client goes before, give up its place in line, or the lease granted to it.
+
+        Raises StoreError `STORE_BUSY` if this server stops before. A client that knows its ticket keeps its place.
+        """
+        gone, stopping = asyncio.ensure_future(_disconnected(receive)), asyncio.ensure_future(self._stopping.wait())
+        either: set[asyncio.Future[Any]] = {work, gone, stopping}
+        try:
+            await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
+            if work.done():
+                return
+            if gone.done() or not waiting.is_ticket_known:
+                await beside(partial(_quietly, waiting.give_up))
+            if not gone.done():
+                work.cancel()
+                raise not_ready()
+            await asyncio.wait({work})
+        finally:
+            gone.cancel()
+            stopping.cancel()
+
+    def _called(self, request: _Request, waiting: "_Waiting") -> Answer:
         route, scope = request.route, request.scope
         key = _header(scope, IDEMPOTENCY_KEY) or ""
         texts.check_line(key, "idempotency key", texts.MAX_ID_LENGTH)
         read = http_calls.read(route, request.match.values, scope["query_string"].decode("latin-1"), request.body, key)
         if route.operation == "acquire":
+            waiting.is_ticket_known = read.named.get("ticket") is not None
             _bound(read.named)
-            cancel.release = partial(self._call, request.agent, "release", (read.named["ticket"],), {})
+            waiting.give_up = partial(self._call, request.agent, "release", (read.named["ticket"],), {})
         if route.operation == "log" and read.named.get("lease_id") is None and (after := read.named.get("after")):
             self._check_cursor(after)
         answer = self._call(request.agent, route.operation, read.arguments, read.named)
@@ -119,23 +160,11 @@ class Api:
             channel.close()
 
 
-class _Cancelling:
-    """How to take a call that waits in line out of it, once it has begun."""
+class _Waiting:
+    """A call that may wait in line: how to take it out, once it has begun; and whether its client can come again."""
 
-    release: Callable[[], object] = staticmethod(lambda: None)
-
-
-async def _unless_gone(work: "asyncio.Future[Answer]", receive: Receive, cancel: _Cancelling) -> None:
-    """Wait for the work; if the client is gone before, give up its place in line, or the lease granted to it."""
-    gone = asyncio.ensure_future(_disconnected(receive))
-    either: set[asyncio.Future[Any]] = {work, gone}
-    try:
-        await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
-        if not work.done():
-            await beside(partial(_quietly, cancel.release))
-            await asyncio.wait({work})
-    finally:
-        gone.cancel()
+    give_up: Callable[[], object] = staticmethod(lambda: None)
+    is_ticket_known = False
 
 
 async def _disconnected(receive: Receive) -> None:
@@ -143,9 +172,9 @@ async def _disconnected(receive: Receive) -> None:
         pass
 
 
-def _quietly(release: Callable[[], object]) -> None:
+def _quietly(give_up: Callable[[], object]) -> None:
     try:
-        release()
+        give_up()
     except CommonholdError as fault:  # a place in line expires by itself
         _log.debug("place in line was not given up", code=fault.code)
 
@@ -164,8 +193,21 @@ def path_of(scope: Scope) -> str:
     return raw.decode("latin-1")
 
 
+async def _whole_body(scope: Scope, receive: Receive) -> bytes:
+    """Return the body. Raises as `body_within`, and UsageError `USAGE` if it does not arrive in time."""
+    try:
+        async with asyncio.timeout(BODY_SECONDS):
+            return await body_within(scope, receive, MAX_BODY_BYTES)
+    except TimeoutError as fault:
+        why = f"the body of the request has not arrived within {BODY_SECONDS:g} s"
+        raise UsageError(Code.USAGE, why, hint="send it at once, or less of it") from fault
+
+
 async def body_within(scope: Scope, receive: Receive, most: int) -> bytes:
-    """Return the body. Raises StoreError `REQUEST_TOO_LARGE` as soon as it is known to be longer than `most` bytes."""
+    """Return the body. Raises HungUpError, and InputError `REQUEST_TOO_LARGE` as soon as it is known to be too long.
+
+    `most` is the limit in bytes.
+    """
     announced = header(scope, b"content-length")
     parts: list[bytes] = []
     size, has_more = int(announced) if announced.isdigit() else 0, True
@@ -175,7 +217,7 @@ async def body_within(scope: Scope, receive: Receive, most: int) -> bytes:
     while has_more:
         message = await receive()
         if message["type"] == "http.disconnect":
-            break
+            raise HungUpError
         part, has_more = message.get("body", b""), message.get("more_body", False)
         size += len(part)
         if size > most:

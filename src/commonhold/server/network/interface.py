@@ -28,6 +28,7 @@ MOST_CHANNELS: Final = 1000
 MOST_AT_ONCE: Final = 256
 """How many requests of one bearer may be under way, streams included."""
 EVENTS: Final = ROUTES["log"].path
+_READING: Final = ("GET", "HEAD")
 _OPEN: Final = frozenset({"/healthz", "/readyz"})
 """Paths that need no token: they reveal nothing but whether the server works."""
 _log: Final = Log(__name__)
@@ -142,10 +143,11 @@ class Interface:
             await self._streams.sse(scope, receive, send, access)
         elif path.startswith(f"{PREFIX}/"):
             await self._api(scope, receive, send, access)
-        elif scope["method"] == "GET" and path in self._pages:
-            await send_answer(send, self._pages[path](self))
+        elif (page := self._pages.get(path)) is not None and scope["method"] in _READING:
+            await send_answer(send, page(self))
         else:
-            raise unknown(scope["method"], path, match(scope["method"], path))
+            found = match(scope["method"], path) if page is None else Match(None, {}, _READING)
+            raise unknown(scope["method"], path, found)
 
     def _healthy(self) -> Answer:
         return Answer(200, b'{"status":"ok"}', (JSON,))
@@ -167,8 +169,9 @@ class Interface:
     }
 
     async def close(self) -> None:
-        """End all streams."""
+        """End all streams, and let all who wait in line come again."""
         self._feed.close()
+        self._api.stop()
 
 
 async def _session(scope: Scope, gate: Gate) -> Answer:

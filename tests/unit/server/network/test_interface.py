@@ -16,6 +16,7 @@ from commonhold.kernel.scopes import Scope
 from commonhold.server.asgi import App
 from commonhold.server.call_counts import CallCounts
 from commonhold.server.facts import Facts
+from commonhold.server.network import api
 from commonhold.server.network import interface as interfaces
 from commonhold.server.network.gate import Gate
 from commonhold.server.network.interface import Channels, Interface
@@ -56,11 +57,12 @@ def interface(service: Service, why_not_ready: str = "") -> Interface:
 
 
 async def asked(
-    app: App, path: str, method: str = "GET", query: bytes = b"", **headers: str
+    app: App, path: str, method: str = "GET", query: bytes = b"", body: bytes = b"", key: str = "", **headers: str
 ) -> tuple[int, Any, Mapping[str, str]]:
     """The status, the body and the headers of an answer."""
     sent: list[MutableMapping[str, Any]] = []
-    named = {"host": "127.0.0.1", **headers}
+    unread = [body]
+    named = {"host": "127.0.0.1", "idempotency-key": key, **headers}
     pairs = [(name.encode(), value.encode()) for name, value in named.items()]
     scope = {"type": "http", "method": method, "path": path, "raw_path": path.encode(), "query_string": query}
 
@@ -68,7 +70,9 @@ async def asked(
         if any(each["type"] == "http.response.body" for each in sent):
             return {"type": "http.disconnect"}
         await asyncio.sleep(0)
-        return {"type": "http.request", "body": b""}
+        if not unread:  # as from a server: later the client says nothing until it goes
+            await asyncio.sleep(PATIENCE_SECONDS)
+        return {"type": "http.request", "body": unread.pop()}
 
     async def send(message: MutableMapping[str, Any]) -> None:
         sent.append(message)
@@ -189,3 +193,117 @@ def test_a_page_after_the_newest_event_is_refused_as_a_stream_is() -> None:
         found, body, _ = asyncio.run(asked(app, "/api/v1/events", query=query))
         assert found == status
         assert body.get("code", "") == ("CURSOR_UNKNOWN" if status == 410 else "")
+
+
+def test_a_request_whose_body_did_not_arrive_whole_is_not_carried_out() -> None:
+    service = Service()
+    app = interface(service).private
+    sent: list[Any] = []
+
+    async def story(*messages: MutableMapping[str, Any]) -> None:
+        coming = iter(messages)
+
+        async def receive() -> MutableMapping[str, Any]:
+            return next(coming)
+
+        async def send(message: MutableMapping[str, Any]) -> None:
+            sent.append(message)
+
+        path = "/api/v1/sweep"
+        scope = {"type": "http", "method": "POST", "path": path, "raw_path": path.encode(), "query_string": b""}
+        await app({**scope, "headers": [(b"content-length", b"9")]}, receive, send)
+
+    gone = {"type": "http.disconnect"}
+    asyncio.run(story(gone))
+    asyncio.run(story({"type": "http.request", "body": b"{}", "more_body": True}, gone))
+    assert (service.called, sent) == ([], [])
+    asyncio.run(story({"type": "http.request", "body": b"{}", "more_body": False}))
+    assert [name for name, _ in service.called] == ["sweep"]
+
+
+def test_a_body_that_takes_too_long_gives_up_its_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(api, "BODY_SECONDS", 0.01)
+    service, sent = Service(), list[MutableMapping[str, Any]]()
+
+    async def story() -> None:
+        async def receive() -> MutableMapping[str, Any]:
+            await asyncio.sleep(PATIENCE_SECONDS)
+            raise AssertionError("it waits too long")
+
+        async def send(message: MutableMapping[str, Any]) -> None:
+            sent.append(message)
+
+        path = "/api/v1/sweep"
+        scope = {"type": "http", "method": "POST", "path": path, "raw_path": path.encode(), "query_string": b""}
+        await interface(service).private({**scope, "headers": []}, receive, send)
+
+    asyncio.run(story())
+    assert (sent[0]["status"], service.called) == (400, [])
+    assert b"has not arrived within" in sent[1]["body"]
+
+
+@pytest.mark.parametrize("is_ticket_known", [True, False])
+def test_who_waits_in_line_when_the_server_stops_is_asked_to_come_again(*, is_ticket_known: bool) -> None:
+    service, names = Service(), list[str]()
+
+    def call(name: str, arguments: Sequence[Any], named: Mapping[str, Any]) -> object:
+        names.append(name)
+        return Service.call(service, name, (), {**named, "keys": arguments})
+
+    class InLine(Service):
+        def call(self, name: str, arguments: Sequence[Any], named: Mapping[str, Any]) -> object:
+            return call(name, arguments, named)
+
+    async def story() -> None:
+        app = interface(InLine())
+        service.may_return.clear()
+        body = {"keys": ["a.py"], "hold_seconds": 60.0} | ({"ticket": "lease-1"} if is_ticket_known else {})
+        waiting = asyncio.ensure_future(asked(app.private, "/api/v1/leases", "POST", body=json.dumps(body).encode()))
+        while not names:  # noqa: ASYNC110 - it is called in a thread
+            await asyncio.sleep(0.01)
+        asyncio.get_running_loop().call_later(0.2, service.may_return.set)  # so that a release can be answered
+        await app.close()
+        status, shape, headers = await waiting
+        assert (status, shape["code"], headers["retry-after"]) == (503, "STORE_BUSY", "1")
+
+    asyncio.run(story())
+    assert names == ["acquire", *([] if is_ticket_known else ["release"])]
+
+
+def test_whether_it_works_can_be_asked_without_a_body_and_not_told() -> None:
+    for path in ("/healthz", "/readyz"):
+        assert asyncio.run(asked(interface(Service()).private, path, "HEAD"))[0] == 200
+    for path in ("/healthz", "/readyz", "/metrics"):
+        status, shape, headers = asyncio.run(asked(interface(Service()).private, path, "POST"))
+        assert (status, shape["code"], headers["allow"]) == (405, "ROUTE_UNKNOWN", "GET, HEAD")
+
+
+@pytest.mark.parametrize("given", [{}, {"request_id": None}])
+def test_an_idempotency_key_names_a_call_that_has_no_name(given: dict[str, Any]) -> None:
+    for name, path, shape in (
+        ("put", "/api/v1/values/x:1", {"text": "v", "expected_version": 0, **given}),
+        ("commit", "/api/v1/commits", {"changeset": {"edits": [], **given}}),
+    ):
+        service = Service()
+        method = "PUT" if name == "put" else "POST"
+        body = json.dumps(shape).encode()
+        asyncio.run(asked(interface(service).private, path, method, body=body, key="k"))
+        (named,) = [each for called, each in service.called if called == name]
+        assert (named["request_id"] if name == "put" else named["changeset"].request_id) == "k"
+
+
+def test_an_idempotency_key_is_refused_where_a_repetition_would_take_effect() -> None:
+    service, body = Service(), b'{"holders": ["ben"], "text": "hello"}'
+    app = interface(service).private
+    status, shape, _ = asyncio.run(asked(app, "/api/v1/messages", "POST", body=body, key="k"))
+    assert (status, shape["code"], service.called) == (400, "USAGE", [])
+    assert asyncio.run(asked(app, "/api/v1/messages", "POST", body=body))[0] == 200
+
+
+@pytest.mark.parametrize(
+    ("query", "code"), [(b"limit=10000000000000000000", "USAGE"), (b"after=99999999999999999999", "USAGE")]
+)
+def test_numbers_that_the_state_cannot_keep_are_refused_in_a_query(query: bytes, code: str) -> None:
+    service = Service()
+    status, shape, _ = asyncio.run(asked(interface(service).private, "/api/v1/events", query=query))
+    assert (status, shape["code"], service.called) == (400, code, [])
