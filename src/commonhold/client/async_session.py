@@ -10,6 +10,7 @@ from contextvars import copy_context
 from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
 
 from commonhold.api import terms
+from commonhold.api.service import OPERATIONS
 from commonhold.client import acquisition, external_values, lease_keeper
 from commonhold.client.effects import Call, Effect, ReadClock, Sleep, Steps
 from commonhold.client.external_values import Resolvers
@@ -105,17 +106,27 @@ class AsyncCommonhold(Session):
                 return ticks()
 
     async def _called(self, call: Call) -> Any:  # noqa: ANN401
-        """Call in a thread. After a cancellation, still wait for the answer: a lease it grants must not be lost."""
+        """Call in a thread. After a cancellation, finish a call that writes: a lease it grants must not be lost."""
         check_arguments(call.arguments, call.named)
         answer = self._in_thread(call.method, call.arguments, call.named)
         try:
             return await asyncio.shield(answer)
         except asyncio.CancelledError:
+            if OPERATIONS[call.method].reads:
+                answer.add_done_callback(asyncio.Future.exception)  # so that no loop complains of it
+                raise
             while not answer.done():
                 with suppress(asyncio.CancelledError):  # cancelled once already; raised again below
                     await self._hasten(call, answer)
-            answer.exception()
+            if answer.exception() is None and call.method == "claim_task":
+                await self._give_back(answer.result())
             raise
+
+    async def _give_back(self, claim: terms.TaskAnswer) -> None:
+        """Release the claim of a session that no longer wants the task, so that another can have it."""
+        if claim.outcome == "claimed" and claim.lease is not None:
+            with suppress(CommonholdError, asyncio.CancelledError):
+                await asyncio.shield(self._in_thread("release", (claim.lease.id,), {}))
 
     async def _hasten(self, call: Call, answer: asyncio.Future[Any]) -> None:
         """Wait a little for an answer that is no longer needed; then take a call that still waits in line out of it."""

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from tests.patience import PATIENCE_SECONDS, until
 from tests.unit.client.driver import granted, service
+from tests.unit.client.driver import lease as a_lease
 
 from commonhold.client import async_session as async_sessions
 from commonhold.client import lease_keeper
@@ -21,6 +22,7 @@ from commonhold.client.session import Commonhold
 from commonhold.kernel.answers import LeaseAnswer
 from commonhold.kernel.errors import Code, RefusedError, StoreError
 from commonhold.kernel.refusals import Refusal
+from commonhold.tasks.answers import TaskAnswer
 
 TTL_SECONDS = 600.0
 
@@ -250,6 +252,48 @@ def test_a_cancelled_release_is_finished() -> None:
 
     asyncio.run(story())
     assert channel.done == ["release"]
+
+
+def test_a_cancelled_call_that_only_reads_is_not_waited_for() -> None:
+    go = threading.Event()
+    channel = FakeChannel(lambda _: None, stuck={"status": go})
+
+    async def story() -> None:
+        reading = asyncio.ensure_future(async_session(channel).status())
+        await until_(lambda: channel.begun == ["status"])
+        reading.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await reading
+        assert channel.done == []
+        go.set()
+        await until_(lambda: channel.done == ["status"])
+
+    asyncio.run(story())
+
+
+def test_a_task_that_a_cancelled_call_has_claimed_is_given_back() -> None:
+    go = threading.Event()
+    lease = a_lease("lease-1")
+    claimed = TaskAnswer("claimed", lease=lease)
+    released: list[object] = []
+
+    def answer(call: Call) -> object:
+        released.extend(call.arguments if call.method == "release" else ())
+        return claimed if call.method == "claim_task" else None
+
+    channel = FakeChannel(answer, stuck={"claim_task": go})
+
+    async def story() -> None:
+        claiming = asyncio.ensure_future(async_session(channel).claim_task())
+        await until_(lambda: channel.begun == ["claim_task"])
+        claiming.cancel()
+        await asyncio.sleep(0.01)
+        go.set()
+        with pytest.raises(asyncio.CancelledError):
+            await claiming
+
+    asyncio.run(story())
+    assert released == [lease.id]
 
 
 @pytest.mark.usefixtures("_renewed_all_the_time")
