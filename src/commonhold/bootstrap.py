@@ -293,8 +293,11 @@ def open_registry(url: str, namespace: str, folder: str) -> Registry:
 
     Raises InputError `STORE_URL_INVALID`, StoreError if the store cannot be used.
     """
-    scheme = urlsplit(url).scheme
-    seen = Seen(place_of(folder, url, namespace))
+    try:
+        scheme = urlsplit(url).scheme if url.isprintable() else ""
+    except ValueError:
+        scheme = ""
+    seen = Seen(place_of(folder, url, namespace) if scheme else "")
     if scheme == "sqlite" and url != "sqlite:":
         return TableRegistry(SqliteStore(url.removeprefix("sqlite:")), SystemClock())
     if scheme in ("postgresql", "postgres"):

@@ -7,6 +7,7 @@ from typing import Any, Final, TypeVar, Unpack
 
 from commonhold.api import terms
 from commonhold.client.effects import Call, ReadClock, Sleep, Steps
+from commonhold.kernel.arguments import check_arguments
 from commonhold.kernel.errors import CommonholdError, StoreError
 from commonhold.kernel.modes import Mode
 from commonhold.kernel.refusals import Refusal
@@ -71,6 +72,7 @@ def _ask(keys: tuple[str, ...], named: dict[str, Any]) -> Steps[terms.AcquireAns
 
 
 def _wait(keys: tuple[str, ...], named: dict[str, Any], wait_seconds: float) -> Steps[terms.AcquireAnswer]:
+    check_arguments(wait_seconds)
     until: float = (yield ReadClock()) + wait_seconds
     remaining, pause = wait_seconds, SHORTEST_PAUSE_SECONDS
     while True:

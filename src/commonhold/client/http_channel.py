@@ -63,6 +63,18 @@ class Address:
             )
 
 
+def _context(ca_file: str | None) -> ssl.SSLContext:
+    try:
+        return ssl.create_default_context(cafile=ca_file)
+    except (OSError, ValueError) as fault:
+        why = getattr(fault, "strerror", None) or str(fault)
+        raise UsageError(
+            Code.USAGE,
+            f"the certificates to trust cannot be read from {ca_file!a}: {why}",
+            hint="name a file with certificates in PEM form, or leave it out to trust those of the system",
+        ) from fault
+
+
 class HttpChannel:
     """The service behind a server, over as many connections as threads call at once."""
 
@@ -80,8 +92,7 @@ class HttpChannel:
             f"Content-Type: {http_calls.JSON}\r\n"
             f"{named}"
         )
-        is_tls = parts.scheme == "https"
-        self._context = ssl.create_default_context(cafile=address.ca_file) if is_tls else None
+        self._context = _context(address.ca_file) if parts.scheme == "https" else None
         self._idle: list[HttpConnection] = []
         self._lock = threading.Lock()
         self._pid = os.getpid()
@@ -112,7 +123,7 @@ class HttpChannel:
         if status >= HTTPStatus.BAD_REQUEST and (fault := _fault_in(data)) is not None:
             raise fault
         try:
-            return http_calls.answer_in(route, data)
+            return http_calls.answer_in(route, request.path, status, data)
         except (msgspec.DecodeError, KeyError, UnicodeError) as fault:
             lost = self._lost(f"what it answers is no answer of Commonhold (status {status})")
             # A proxy says so while the server restarts.

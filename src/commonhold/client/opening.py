@@ -12,6 +12,7 @@ from commonhold.client.external_values import Resolver, Resolvers
 from commonhold.client.session import Commonhold
 from commonhold.config import is_masked, load_settings
 from commonhold.kernel import texts
+from commonhold.kernel.arguments import check_arguments
 from commonhold.machine.system import process_umask
 from commonhold.workspace import daemon_files
 from commonhold.workspace.repository import Repository, find_repository
@@ -74,6 +75,7 @@ def _channel(
 ) -> tuple[str, Channel]:
     if agent is not None:
         texts.check_holder(agent)
+    check_arguments(choices)
     repository = find_repository(path)
     settings = load_settings(repository.root, **choices)
 

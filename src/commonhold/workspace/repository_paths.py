@@ -22,6 +22,7 @@ def repository_paths(start: str) -> Paths:
     All working trees of one git repository have one state folder, in its common directory. Raises InputError
     `FILE_NOT_FOUND`, `PATH_INVALID`, `REPOSITORY_BARE`, `REPOSITORY_UNTRUSTED`.
     """
+    _check_name(start)
     folder = os.path.realpath(start)
     _check_name(folder)
     if not os.path.isdir(folder):
@@ -46,7 +47,13 @@ def repository_paths(start: str) -> Paths:
 
 
 def _check_name(folder: str) -> None:
-    """The state names its working trees in UTF-8."""
+    """The state names its working trees in UTF-8, and no folder has NUL in its name."""
+    if "\0" in folder:
+        raise InputError(
+            Code.PATH_INVALID,
+            f"the folder {folder!a} has the character NUL in its name, which no folder can have",
+            hint="name a folder inside the repository",
+        )
     try:
         folder.encode()
     except UnicodeEncodeError as fault:

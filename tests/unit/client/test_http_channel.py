@@ -1,10 +1,12 @@
 """Calls to a server over HTTP, while it is out of reach."""
 
+from pathlib import Path
+
 import pytest
 
 from commonhold.client import http_channel
 from commonhold.client.http_channel import Address, HttpChannel
-from commonhold.kernel.errors import Code, StoreError
+from commonhold.kernel.errors import Code, StoreError, UsageError
 from commonhold.kernel.values import Value
 
 VALUE = b'{"key": "x:1", "version": 3, "text": "t", "holder": "ann", "at": 5.0}'
@@ -32,6 +34,24 @@ def test_what_a_proxy_says_while_the_server_restarts_is_waited_out(
     with pytest.raises(StoreError) as caught:
         channel(monkeypatch, (status, PAGE), patience=0.0).call("get", ("x:1",), {})
     assert caught.value.code is Code.SERVER_UNREACHABLE
+
+
+@pytest.mark.parametrize("call", [("content", ("ab" * 32,)), ("send", ("ben", "hello")), ("sweep", ())])
+@pytest.mark.parametrize("status", [200, 502])
+def test_what_another_program_answers_is_no_answer_to_any_call(
+    monkeypatch: pytest.MonkeyPatch, call: tuple[str, tuple[str, ...]], status: int
+) -> None:
+    name, arguments = call
+    with pytest.raises(StoreError) as caught:
+        channel(monkeypatch, (status, PAGE), patience=0.0).call(name, arguments, {})
+    assert caught.value.code is Code.SERVER_UNREACHABLE
+
+
+@pytest.mark.parametrize("name", ["empty", "no such file", "\0", "\ud800", "."])
+def test_certificates_that_cannot_be_read_are_named(name: str, tmp_path: Path) -> None:
+    (tmp_path / "empty").write_text("")
+    with pytest.raises(UsageError, match="certificates"):
+        HttpChannel(Address("https://127.0.0.1:1", "token", f"{tmp_path}/{name}"), "ann", 0)
 
 
 def test_another_program_at_the_address_is_told_at_once(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -272,12 +272,19 @@ def _quoted(tag: str) -> str:
     return f'"{tag}"'
 
 
-def answer_in(route: Route, data: bytes) -> Any:  # noqa: ANN401 - each operation has its own
-    """Return the answer that a body has. Raises what msgspec raises for a body that has none."""
+def answer_in(route: Route, path: str, status: int, data: bytes) -> Any:  # noqa: ANN401 - each operation has its own
+    """Return the answer to the request for a path. Raises what msgspec raises for one that is not of a service.
+
+    A proxy, or a page to sign in at, may answer in its place.
+    """
     kind = calls.described(route.operation).answer_kind
     if kind in (None, type(None)):
+        if status != HTTPStatus.NO_CONTENT:
+            raise msgspec.DecodeError("there is a body where there should be none")
         return None
     if kind is bytes:
+        if sha256(data).hexdigest() != path.rpartition("/")[2]:
+            raise msgspec.DecodeError("these are not the bytes with that hash")
         return data
     if _is_map(kind):
         return _parsed(data)
