@@ -329,8 +329,9 @@ def test_another_server_takes_over_from_the_daemon_and_ends_in_order(root: Path,
     run("daemon", "start")
     with process(root) as server:
         assert server.pid == server.process.pid
-        second = run("serve", "--json").json
-        assert (second["code"], second["fields"]["url"]) == ("STORE_OWNED", server.url)
+        for words in (("serve",), ("daemon", "http"), ("daemon", "http", "--off")):
+            second = run(*words, "--json").json
+            assert (second["code"], second["fields"]["url"]) == ("STORE_OWNED", server.url)
         with server.session("local", daemon=True) as local, server.connect("far") as far:
             assert local.acquire(ONE).outcome == "granted"
             assert far.acquire(ONE).outcome == "denied"

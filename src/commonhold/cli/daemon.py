@@ -13,7 +13,7 @@ from commonhold.client import daemon
 from commonhold.config import is_masked
 from commonhold.diagnostics.http import is_answered
 from commonhold.kernel.errors import Code, StoreError
-from commonhold.workspace import loopback
+from commonhold.workspace import daemon_files, loopback
 from commonhold.workspace.loopback import MAX_PORT, Loopback
 from commonhold.workspace.repository import Repository, find_repository
 
@@ -69,9 +69,10 @@ def http(given: Given, port: int | None, *, off: bool) -> int:
     """Serve hooks and the Model Context Protocol on 127.0.0.1, too, for clients that speak HTTP.
 
     Clients must present the token that is printed; it stays the same as long as the port does. The daemon is
-    started again.
+    started again, unless it is one that `commonhold serve` runs: that is refused.
     """
     repository = _repository(given)
+    check_unserved(repository)
     if off:
         loopback.forget(repository.state_folder)
         chosen = None
@@ -105,6 +106,18 @@ def check_not_masked() -> None:
             Code.STORE_READ_ONLY,
             "a daemon that began in this shell command could not write the files that others hold, either",
             hint="go on: the next shell command or edit begins one; or run it in a terminal of your own",
+        )
+
+
+def check_unserved(repository: Repository) -> None:
+    """Raise StoreError `STORE_OWNED` if a server runs already: its clients would lose it."""
+    url = daemon_files.url(repository.state_folder)
+    if url and daemon_files.is_running(repository.state_folder):
+        raise StoreError(
+            Code.STORE_OWNED,
+            f"{repository.root} is served already at {url}, by process {daemon_files.pid(repository.state_folder)}",
+            hint="use that server, or end it first: commonhold daemon stop",
+            fields={"url": url},
         )
 
 

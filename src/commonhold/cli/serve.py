@@ -10,7 +10,7 @@ import click
 
 from commonhold.cli.command import Command, files
 from commonhold.cli.common_options import Given, common, start_of
-from commonhold.cli.daemon import check_not_masked
+from commonhold.cli.daemon import check_not_masked, check_unserved
 from commonhold.cli.exit_status import DONE
 from commonhold.cli.output import complain, flush, is_terminal, say, send_json
 from commonhold.client import daemon
@@ -19,7 +19,6 @@ from commonhold.kernel.scopes import Scope
 from commonhold.machine.system import SystemClock
 from commonhold.server.daemon import lifetime
 from commonhold.server.face import DEFAULT_HOST, DEFAULT_PORT, DEFAULT_RATE, Face, OpenFace, listen
-from commonhold.workspace import daemon_files
 from commonhold.workspace.loopback import MAX_PORT
 from commonhold.workspace.repository import Repository, find_repository
 from commonhold.workspace.tokens import LINK_SECONDS, issue, tokens
@@ -77,7 +76,7 @@ def command(given: Given, /, *, hosts: tuple[str, ...], insecure: bool, **choice
     _check_private(face, is_consented=insecure)
     check_not_masked()
     repository = find_repository(start_of(given))
-    _check_unserved(repository)
+    check_unserved(repository)
     opened = listen(face)
     life = _begin(repository, opened)
     _tell(given, repository, opened)
@@ -106,18 +105,6 @@ def _check_private(face: Face, *, is_consented: bool) -> None:
             f"other machines reach {face.host}, and without TLS anyone between could read tokens and files",
             hint="give --tls-cert FILE --tls-key FILE; behind a proxy that encrypts, give --insecure",
             fields={"host": face.host},
-        )
-
-
-def _check_unserved(repository: Repository) -> None:
-    """Raise StoreError `STORE_OWNED` if a server runs already: its clients would lose it."""
-    url = daemon_files.url(repository.state_folder)
-    if url and daemon_files.is_running(repository.state_folder):
-        raise StoreError(
-            Code.STORE_OWNED,
-            f"{repository.root} is served already at {url}, by process {daemon_files.pid(repository.state_folder)}",
-            hint="use that server, or end it first: commonhold daemon stop",
-            fields={"url": url},
         )
 
 

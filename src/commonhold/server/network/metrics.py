@@ -69,7 +69,7 @@ def _family(name: str, kind: str, meaning: str, samples: Iterable[tuple[Mapping[
     yield f"# TYPE {full} {kind}"
     for labels, value in samples:
         told = ",".join(f'{label}="{_escaped(text)}"' for label, text in labels.items())
-        yield f"{full}{{{told}}} {value:g}" if told else f"{full} {value:g}"
+        yield f"{full}{{{told}}} {value}" if told else f"{full} {value}"
 
 
 def _escaped(text: str) -> str:
