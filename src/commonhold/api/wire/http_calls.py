@@ -35,8 +35,8 @@ BYTES: Final = "application/octet-stream"
 LIMIT, CURSOR = "limit", "cursor"
 """The parameters by which a list is asked for in pages."""
 MOST_ITEMS: Final = 1000
-ORDERS: Final = ("fence", "lease_id")
-"""The fields that lists are ordered by, if they come in pages: an item keeps its place among the others."""
+_ORDERS: Final = {"log": "sequence", "chain": "sequence", "leases": "id", "partial_works": "lease_id"}
+"""The operations whose lists come in pages, with the field that these are ordered by: it never changes."""
 _STATUSES: Final = {"refused": HTTPStatus.CONFLICT, "denied": HTTPStatus.CONFLICT, "queued": HTTPStatus.ACCEPTED}
 _LONGEST_NUMBER: Final = 18
 
@@ -70,7 +70,7 @@ class Read:
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """The body of an answer. `etag` changes with the content; if that has a hash, it is this hash."""
+    """The body of an answer. `etag` is its hash; empty for one that is no state to compare with."""
 
     status: int
     data: bytes
@@ -167,8 +167,7 @@ def _page(given: dict[str, Any], known: calls.Method) -> Page:
             given["after"] = cursor
         given |= {} if limit is None else {LIMIT: limit}
         return Page(count, given.get("after"))
-    place = _number(CURSOR, cursor) if cursor is not None and order == "fence" else cursor
-    return Page(count, place)
+    return Page(count, cursor)
 
 
 def _number(name: str, text: str) -> int:
@@ -194,11 +193,7 @@ def _name(given: dict[str, Any], key: str, known: calls.Method) -> None:
 
 def order_of(known: calls.Method) -> str | None:
     """Return the field by which the list that a call returns is ordered; None if it does not come in pages."""
-    if get_origin(known.answer_kind) is not tuple:
-        return None
-    fields = getattr(get_args(known.answer_kind)[0], "__dataclass_fields__", {})
-    names = ("sequence", *ORDERS) if "after" in known.fields else ORDERS
-    return next((name for name in names if name in fields), None)
+    return _ORDERS.get(known.name)
 
 
 def answered(route: Route, answer: Any, page: Page) -> Body:  # noqa: ANN401 - each operation has its own
@@ -207,7 +202,7 @@ def answered(route: Route, answer: Any, page: Page) -> Body:  # noqa: ANN401 - e
     if answer is None:
         return Body(HTTPStatus.NO_CONTENT, b"")
     if isinstance(answer, bytes):
-        return Body(status, answer, BYTES, _quoted(sha256(answer).hexdigest()))
+        return Body(status, answer, BYTES, _etag(answer))
     if isinstance(answer, tuple):
         data = msgspec.json.encode(_listed(answer, order_of(calls.described(route.operation)), page))
     elif _is_map(type(answer)):
@@ -215,14 +210,14 @@ def answered(route: Route, answer: Any, page: Page) -> Body:  # noqa: ANN401 - e
         data = msgspec.json.encode(shape)
     else:
         data = msgspec.json.encode(answer)
-    return Body(status, data, JSON, _etag(answer, data) if route.method == "GET" else "")
+    return Body(status, data, JSON, _etag(data) if route.method == "GET" else "")
 
 
 def _listed(answer: tuple[Any, ...], order: str | None, page: Page) -> dict[str, Any]:
     items: Sequence[Any] = [event_shape(each) if hasattr(each, "event") else each for each in answer]
     if order == "sequence":
         return {"items": items, "next": str(answer[-1].sequence) if answer else page.cursor or "0"}
-    if order is None:
+    if order is None or page == Page():
         return {"items": items, "next": None}
     items = sorted(answer, key=lambda each: getattr(each, order))
     cursor: Any = page.cursor
@@ -256,20 +251,8 @@ def _masked(shape: Any) -> Any:  # noqa: ANN401 - any JSON
             return shape
 
 
-def _etag(answer: Any, data: bytes) -> str:  # noqa: ANN401 - each operation has its own
-    """Return the hash or the version of the content, if the answer is about one thing; else the hash of the body."""
-    one = answer[0] if isinstance(answer, tuple) and len(answer) == 1 else answer
-    if _is_map(type(one)):
-        return _quoted(sha256(one.source).hexdigest())
-    if isinstance(found := getattr(one, "hash", None), str):
-        return _quoted(found)
-    if isinstance(version := getattr(one, "version", None), int):
-        return _quoted(f"version-{version}")
-    return _quoted(sha256(data).hexdigest())
-
-
-def _quoted(tag: str) -> str:
-    return f'"{tag}"'
+def _etag(body: bytes) -> str:
+    return f'"{sha256(body).hexdigest()}"'
 
 
 def answer_in(route: Route, path: str, status: int, data: bytes) -> Any:  # noqa: ANN401 - each operation has its own

@@ -161,8 +161,11 @@ class Streams:
                 hint="close streams that are no longer read, then connect again",
                 retry_after_seconds=5.0,
             )
-        given = parse_qs(scope["query_string"].decode("latin-1")).get("after", [""])[-1]
-        text = header(scope, b"last-event-id") or given
+        query = parse_qs(scope["query_string"].decode("latin-1"), keep_blank_values=True)
+        if unknown := sorted(query.keys() - {"after"}):
+            why = f"a stream of events takes no parameter {unknown[0]!a}"
+            raise UsageError(Code.USAGE, why, hint="it has all events after one: /api/v1/events?after=0")
+        text = header(scope, b"last-event-id") or query.get("after", [""])[-1]
         if not text:
             return self._feed.newest
         if not (text.isascii() and text.isdigit() and len(text) <= _LONGEST_NUMBER):

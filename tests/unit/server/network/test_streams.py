@@ -193,7 +193,9 @@ def test_an_event_that_is_not_durable_is_not_shown() -> None:
     play(story)
 
 
-@pytest.mark.parametrize(("query", "code"), [("after=11", Code.CURSOR_UNKNOWN), ("after=x", Code.USAGE)])
+@pytest.mark.parametrize(
+    ("query", "code"), [("after=11", Code.CURSOR_UNKNOWN), ("after=x", Code.USAGE), ("lease_id=lease-1", Code.USAGE)]
+)
 def test_a_cursor_that_is_none_is_refused_with_the_reason(query: str, code: Code) -> None:
     async def story() -> None:
         with pytest.raises(CommonholdError) as fault:
