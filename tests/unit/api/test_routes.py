@@ -159,6 +159,14 @@ def test_an_idempotency_key_names_a_changeset_that_has_no_name() -> None:
         assert read.named["changeset"].request_id == expected
 
 
+def test_a_get_that_asks_for_too_much_is_refused_before_it_is_sent() -> None:
+    keys = [f"folder/file_{number}.py" for number in range(3_000)]
+    with pytest.raises(CommonholdError) as refused:
+        http_calls.asked(ROUTES["read"], keys, {})
+    assert refused.value.code is Code.REQUEST_TOO_LARGE
+    assert http_calls.asked(ROUTES["read"], keys[:1_000], {}).query
+
+
 def lease(fence: int) -> Lease:
     return Lease(f"l{fence}", fence, "ann", "", ("x:1",), Mode.EXCLUSIVE, "a", 1.0, NEVER)
 

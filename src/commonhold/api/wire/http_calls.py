@@ -39,6 +39,8 @@ _ORDERS: Final = {"log": "sequence", "chain": "sequence", "leases": "id", "parti
 """The operations whose lists come in pages, with the field that these are ordered by: it never changes."""
 _STATUSES: Final = {"refused": HTTPStatus.CONFLICT, "denied": HTTPStatus.CONFLICT, "queued": HTTPStatus.ACCEPTED}
 _LONGEST_NUMBER: Final = 18
+_LONGEST_ADDRESS: Final = 60_000
+"""Servers, and proxies before them, read no longer head of a request; ours is added to it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +81,10 @@ class Body:
 
 
 def asked(route: Route, arguments: Sequence[Any], named: Mapping[str, Any]) -> Asked:
-    """Return the request for a call. Raises InputError `TEXT_INVALID` for a text that is not UTF-8."""
+    """Return the request for a call. Raises InputError `TEXT_INVALID` for a text that is not UTF-8.
+
+    Raises InputError `REQUEST_TOO_LARGE` if it is a GET that asks for too much at once.
+    """
     known = calls.described(route.operation)
     given = {name: value for name, value in named.items() if value is not None or route.has_body}
     if arguments:
@@ -89,13 +94,25 @@ def asked(route: Route, arguments: Sequence[Any], named: Mapping[str, Any]) -> A
         rest = {name: value for name, value in given.items() if name not in route.parameters}
         if route.has_body:
             return Asked(route.method, path, body=msgspec.json.encode(rest))
-        return Asked(route.method, path, urlencode(msgspec.to_builtins(rest), doseq=True))
+        query = urlencode(msgspec.to_builtins(rest), doseq=True)
+        if len(path) + len(query) > _LONGEST_ADDRESS:
+            raise _too_long(route)
+        return Asked(route.method, path, query)
     except UnicodeEncodeError as fault:
         raise InputError(
             Code.TEXT_INVALID,
             f"what {route.operation} was given holds {fault.object[fault.start : fault.end]!a}, which is not UTF-8",
             hint="give texts and names in UTF-8; bytes that are no text go into `data`",
         ) from fault
+
+
+def _too_long(route: Route) -> InputError:
+    return InputError(
+        Code.REQUEST_TOO_LARGE,
+        f"what {route.operation} was given makes an address of more than {_LONGEST_ADDRESS:,} characters",
+        hint="ask for less at once: a part of the keys in each call",
+        fields={"most_characters": _LONGEST_ADDRESS},
+    )
 
 
 def read(route: Route, values: Mapping[str, str], query: str, body: bytes, key: str = "") -> Read:
