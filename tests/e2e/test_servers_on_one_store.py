@@ -87,3 +87,26 @@ def test_a_server_is_killed_under_load_and_the_other_has_everything(
     assert values == load.written
     assert load.fences == sorted(set(load.fences))
     assert live == ()
+
+
+def test_a_server_tells_of_the_leases_that_it_keeps_elsewhere(
+    database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COMMONHOLD_STORE", database.url)
+    with process(make_repository(tmp_path / "one")) as server, server.connect("ann") as hold:
+        hold.acquire("shared:1", task="x")
+        assert "\ncommonhold_leases 1\n" in metrics(server)
+        assert server.ask("GET", "/readyz").status == 200
+
+
+def test_a_server_whose_store_cannot_be_reached_is_not_ready(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COMMONHOLD_STORE", "postgresql://127.0.0.1:1/none")
+    with process(make_repository(tmp_path / "one")) as server:
+        answer = server.ask("GET", "/readyz")
+        assert (answer.status, answer.json["code"]) == (503, "STORE_BUSY")
+        assert server.ask("GET", "/healthz").status == 200
+        assert "\ncommonhold_leases" not in metrics(server)
+
+
+def metrics(server: Process) -> str:
+    return server.ask("GET", "/metrics", Authorization=f"Bearer {server.token()}").body.decode()

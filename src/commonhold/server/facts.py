@@ -8,7 +8,7 @@ from commonhold.server.call_counts import CallCounts
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """Each is quick, and may be asked in any thread.
+    """Each may be asked in any thread, and all but `newest_event` may wait for a store on another machine.
 
     - `newest_event`: the sequence of the newest durable event; 0 if there is none.
     - `why_not_ready`: why no requests can be served now; empty if they can.

@@ -231,18 +231,31 @@ class Lifetime:
         """Return why no requests can be served; empty if they can."""
         if self._is_ending:
             return "the server is stopping"
-        return "" if self._store.is_sound and self._store.is_in_place() else "the database was removed or exchanged"
+        if not (self._store.is_sound and self._store.is_in_place()):
+            return "the database was removed or exchanged"
+        try:
+            self._held()
+        except CommonholdError as fault:  # the store of the leases, on another machine, does not answer
+            return fault.message
+        return ""
 
     def _gauges(self) -> dict[str, float]:
+        held: dict[str, float] = {}
+        with suppress(CommonholdError):  # numbers that are not known now are left out
+            held = dict(zip(("leases", "waiters", "partial_works"), self._held(), strict=True))
+        up_seconds = round(time.monotonic() - self._began_at, 3)
+        return {**held, "newest_event": self._store.newest_durable, "up_seconds": up_seconds}
+
+    def _held(self) -> tuple[int, int, int]:
+        """Return the numbers of leases, waiters and partial works, wherever they are kept. Raises CommonholdError."""
+        settings = load_settings(self._repository.root)
+        if settings.store:
+            hello = _own_hello(self._repository.root, settings.store, settings.namespace)
+            status = self._services.service(hello).status()
+            return len(status.leases), len(status.waiters), len(status.works)
         with self._store.read():  # no other thread changes the index meanwhile
             index = self._store.index
-            return {
-                "leases": len(index.leases()),
-                "waiters": len(index.waiters()),
-                "partial_works": len(index.works()),
-                "newest_event": self._store.newest_durable,
-                "up_seconds": round(time.monotonic() - self._began_at, 3),
-            }
+            return len(index.leases()), len(index.waiters()), len(index.works())
 
     def _introduce(self, hello: calls.Hello) -> Service:
         if (hello.protocol, hello.version) != (calls.PROTOCOL, commonhold.__version__):
@@ -269,9 +282,9 @@ class Lifetime:
         os.close(self._lock)
 
 
-def _own_hello(root: str) -> calls.Hello:
-    """Return the daemon's own hello, without an agent: it maintains the state beside the repository."""
-    return calls.Hello(calls.PROTOCOL, commonhold.__version__, root, None, process_umask())
+def _own_hello(root: str, store: str = "", namespace: str = "") -> calls.Hello:
+    """Return the daemon's own hello, without an agent: without a store it maintains the state beside the repository."""
+    return calls.Hello(calls.PROTOCOL, commonhold.__version__, root, None, process_umask(), store, namespace)
 
 
 def serve(root: str, times: Times, knocked: Callable[[], object] = lambda: None) -> int:

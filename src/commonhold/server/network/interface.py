@@ -144,7 +144,7 @@ class Interface:
         elif path.startswith(f"{PREFIX}/"):
             await self._api(scope, receive, send, access)
         elif (page := self._pages.get(path)) is not None and scope["method"] in _READING:
-            await send_answer(send, page(self))
+            await send_answer(send, await beside(partial(page, self)))
         else:
             found = match(scope["method"], path) if page is None else Match(None, {}, _READING)
             raise unknown(scope["method"], path, found)
