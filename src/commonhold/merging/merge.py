@@ -33,6 +33,7 @@ from commonhold.merging.next_numbers import took_one_number
 from commonhold.merging.numbered_tables import tables_out_of_step
 from commonhold.merging.pattern_order import overridden
 from commonhold.merging.pieces import Piece, clashes_in, exchanged, settled, uncontested
+from commonhold.merging.positional_types import counts_on_places
 from commonhold.merging.profile import Profile
 from commonhold.merging.profiles import profile_of
 from commonhold.merging.prose import AtOnePoint, apart, lines_of, merge_prose
@@ -46,7 +47,6 @@ from commonhold.merging.spellings import spelled_otherwise
 from commonhold.merging.standing_lines import acts_on_lines_below
 from commonhold.merging.structure import Structure
 from commonhold.merging.text_references import referred_to
-from commonhold.merging.unpacked_fields import unpacks_otherwise
 from commonhold.merging.unused_names import unused_names
 from commonhold.merging.verdict import NOWHERE, Candidate, Proven, Reason, Sides, Spot, Unproven
 from commonhold.merging.withdrawn_keys import looks_up_withdrawn
@@ -183,7 +183,7 @@ class _Merge:
         doubts += assigned_without_slot(base, ours, theirs)
         doubts += tables_out_of_step(language.name, base, ours, theirs)
         doubts += missed_traits(language.name, base, ours, theirs)
-        doubts += unpacks_otherwise(base, ours, theirs)
+        doubts += counts_on_places(language.name, base, ours, theirs)
         doubts += falls_into(base, ours, theirs)
         doubts += looks_up_withdrawn(base, ours, theirs)
         doubts += writes_read_only(base, ours, theirs)
