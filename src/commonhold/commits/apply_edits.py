@@ -18,8 +18,7 @@ from commonhold.commits.resolved_edits import KeyedEdit, changeset_invalid
 from commonhold.kernel.changeset import Op
 from commonhold.kernel.keys import Key
 from commonhold.kernel.refusals import Refusal
-from commonhold.machine.recent import Recent
-from commonhold.reads.recent_maps import RECENT_MAPS, rediscovered
+from commonhold.reads.recent_maps import RECENT_MAPS, Recent, rediscovered
 
 # Contents that are known to compile as Python.
 _COMPILED: Final = Recent[bytes, bool](RECENT_MAPS)

@@ -13,9 +13,8 @@ from commonhold.commits.apply_edits import Content, applied, flaw_in
 from commonhold.commits.resolved_edits import KeyedEdit
 from commonhold.kernel.changeset import Edit, Op, made_to_hold
 from commonhold.kernel.keys import parse_names
-from commonhold.machine.recent import Recent
 from commonhold.reads import recent_maps
-from commonhold.reads.recent_maps import discovered, rediscovered
+from commonhold.reads.recent_maps import Recent, discovered, rediscovered
 
 SOURCE = b"import os\n\n\n" + b"".join(b"def f%d():\n    return %d\n\n\n" % (each, each) for each in range(50))
 
