@@ -14,6 +14,7 @@ from commonhold.code.regions.languages import language_for
 from commonhold.merging.candidates import MAX_CANDIDATES, combined, union
 from commonhold.merging.conflict_markers import marked, spots_of
 from commonhold.merging.contracts import broken_contracts, may_break
+from commonhold.merging.counted_lines import counted_alike
 from commonhold.merging.cross_file_interference import FileChange, bearing
 from commonhold.merging.default_fields import required_after_default
 from commonhold.merging.derived_traits import missed_traits
@@ -141,7 +142,7 @@ class _Merge:
             is_sound = moved is not None and not fault_in(moved, self.versions, self.path)
             return Proven(moved) if moved is not None and is_sound else self._unproven(pieces, [])
         fault = fault_in(text, self.versions, self.path) or misplaced(text, self.versions, self.path)
-        fault = fault or marked_otherwise(text, self.versions, self.path)
+        fault = fault or marked_otherwise(text, self.versions, self.path) or counted_alike(*self.versions)
         fault = fault or given_by_both(text, self.versions, self.path) or referred_to(text, self.versions, self.path)
         fault = fault or self._fault_of_format(text)
         return self._unproven(pieces, [fault]) if fault else Proven(text)

@@ -96,6 +96,12 @@ _RESOURCES: Final = (
     _Link(_pattern(rb"^(?:data|resource)[ \t]+\"\w+\"[ \t]+\"([\w-]+)\""), _pattern(rb"\b[a-z]+_\w+\.([\w-]+)")),
     _Link(_pattern(rb"^[ \t]+(\w+)[ \t]*=(?!=)"), _pattern(rb"\blocal\.(\w+)")),
 )
+_SCHEMAS: Final = (
+    _Link(
+        _pattern(rb"^[ \t]*(?:enum|input|interface|message|scalar|service|struct|type|union)[ \t]+(\w+)"),
+        _pattern(rb"(?<![\w\"])([A-Z]\w*)"),
+    ),
+)
 _PACKAGES: Final = (_Link(_pattern(rb"^([\w-]+)\s*=\s*\["), _pattern(rb"[\[,]\s*\"([\w-]+)\"")),)
 _PAGES: Final = (
     _Link(_pattern(rb"\bid=\"([^\"{}]+)\""), _pattern(rb"\b(?:href=\"#|for=\"|aria-\w+=\")([^\"{}]+)\"")),
@@ -110,6 +116,7 @@ _BY_SUFFIX: Final[Mapping[str, tuple[_Link, ...]]] = {
     **dict.fromkeys(("tf", "tfvars"), _RESOURCES),
     **dict.fromkeys(("htm", "html", "vue", "svelte"), (*_PAGES, *_STYLES)),
     **dict.fromkeys(("ddl", "sql"), _TABLES),
+    **dict.fromkeys(("gql", "graphql", "proto", "thrift"), _SCHEMAS),
     "mk": _RECIPES,
     "tex": _PAPERS,
 }

@@ -1,8 +1,8 @@
 """Branches of a few files, written as one text with a mark before each line, and the verdict on merging them.
 
 A case begins with `=== proven: NAME` or `=== refused: NAME`, a file of it with `## PATH`. The lines of a file begin
-with a blank (both sides have them as the base has), with `-` or `+` (ours took them away or added them), or with `<`
-or `>` (so did theirs).
+with a blank (both sides have them as the base has), with `-` or `+` (ours took them away or added them), with `<` or
+`>` (theirs did), or with `~` or `*` (both did).
 """
 
 from collections.abc import Iterator, Mapping
@@ -20,7 +20,7 @@ from commonhold.merging.verdict import Proven
 
 Versions = tuple[bytes, bytes, bytes]
 Files = Mapping[str, Versions]
-_MARKS = (" -<", " +<", " ->")
+_MARKS = (" -<~", " +<*", " ->*")
 
 
 @dataclass(frozen=True)
