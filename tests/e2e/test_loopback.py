@@ -31,6 +31,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Hooked, L
     root = make_repository(tmp_path_factory.mktemp("served") / "work")
     chosen = loopback.choose(str(root / ".git/commonhold"), None)
     with hooked(root) as daemon:
+        until(lambda: is_answered(chosen))  # its private socket, by which it was found, is open a moment before
         yield daemon, chosen
 
 

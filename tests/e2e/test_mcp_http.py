@@ -20,6 +20,7 @@ from tests.e2e.hooked import Hooked, hooked
 from tests.patience import PATIENCE_SECONDS, until
 
 import commonhold
+from commonhold.diagnostics.http import is_answered
 from commonhold.workspace import loopback
 from commonhold.workspace.loopback import Loopback
 
@@ -33,6 +34,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Hooked, L
     root = make_repository(tmp_path_factory.mktemp("mcp") / "work")
     chosen = loopback.choose(str(root / ".git/commonhold"), None)
     with hooked(root) as daemon:
+        until(lambda: is_answered(chosen))
         yield daemon, chosen
 
 
