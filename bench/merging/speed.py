@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from statistics import median
 
 from bench.merging.samples import Sample, of_one_function, of_two_functions
-from bench.reporting import Figure, paired_ratio, report
+from bench.reporting import Figure, at_most, paired_ratio, report
 from commonhold.merging.merge import merge
 from commonhold.merging.verdict import Proven
 
@@ -40,7 +40,7 @@ def _figures(name: str, samples: Sequence[Sample]) -> list[Figure]:
         *figures,
         Figure(f"{name}: merge", median(each.ours for each in found), "ms"),
         Figure(f"{name}: ast.parse and compile", median(each.python for each in found), "ms"),
-        Figure(f"{name}: merge against both", median(each.ratio for each in found), "ratio", "≤ 3"),
+        at_most(f"{name}: merge against both", median(each.ratio for each in found), "ratio", 2),
     ]
 
 

@@ -5,7 +5,7 @@ often not even the type.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -28,6 +28,7 @@ _PATTERN: Final = re.compile(
     rb"(?:\bcase\s+(?:let\s+)?\.?|\bis\s+|\binstanceof\s+|\b(?:val|let)\s+|\|\s*)(\w+)\(([^()]*)\)"
 )
 """The same with the name of the type: `case P(a, b)`, `is P(a, b)`, `case .some(let a, let b)`."""
+_BODIED: Final = re.compile("function|method")
 _TUPLES: Final = re.compile(rb"\b(?:NamedTuple|namedtuple)\b")
 _MADE: Final = re.compile(rb"(?:\w+\.)*(?:namedtuple|NamedTuple)\(|(?:Struct\.new|Data\.define)\b")
 _ENTRY: Final = re.compile(rb"[\"'](\w+)[\"']")
@@ -104,7 +105,7 @@ class _Place:
             return before.is_listed and places != sorted(places)
         if self.name:
             return self.name == change.name and before.means_another(after, self.count)
-        is_one = before.is_listed if self.is_list else not before.is_named
+        is_one = before.is_listed if self.is_list else not (before.is_named or before.is_listed)
         return is_one and before.means_another(after, self.count)
 
 
@@ -142,42 +143,72 @@ def _types(element: FileElement) -> Iterator[tuple[bytes, _Type]]:
     stack = [element.tree.root_node]
     while stack:
         node = stack.pop()
-        stack += node.named_children
-        match node.type:
-            case "struct_specifier" | "class_specifier":
-                yield field_text(node, "name"), _Type(tuple(_members(node)), is_listed=True, is_whole=False)
-                yield field_text(node, "name") + b"[]", _Type(tuple(_members(node)))
-            case "type_spec":
-                yield field_text(node, "name"), _Type(tuple(_go_fields(node)), is_listed=True)
-            case "class_definition":
-                yield field_text(node, "name"), _python_class(node)
-            case "assignment" if _MADE.match(field_text(node, "right")):
-                yield field_text(node, "left"), _Type(_made(field_text(node, "right")))
-            case "class_declaration" if _DATA.match(text_of(node)):
-                yield field_text(node, "name"), _Type(_parameters(node), is_whole=False)
-            case "record_declaration":
-                yield field_text(node, "name"), _Type(_parameters(node))
-            case "typealias_declaration":
-                items = [each for each in node.named_children if each.type == "tuple_type"]
-                fields = (text_of(item).partition(b":")[0] for each in items for item in each.named_children)
-                yield field_text(node, "name"), _Type(tuple(fields))
-            case "enum_entry":
-                payload = text_of(node.child_by_field_name("data_contents")).strip(b"()")
-                yield field_text(node, "name"), _Type(tuple(map(bytes.strip, payload.split(b","))), is_named=True)
-            case _:
-                pass
+        if not _BODIED.search(node.type):  # what a function declares inside is its own
+            stack += node.named_children
+        if node.type in _READ:
+            yield from _READ[node.type](node)
 
 
-def _python_class(class_: Node) -> _Type:
-    """Return what unpacks as a tuple, or, by a pattern, what its decorator or itself names."""
-    if _TUPLES.search(field_text(class_, "superclasses")):
-        return _Type(tuple(_members(class_)))
+def _struct(node: Node) -> Iterator[tuple[bytes, _Type]]:
+    """Yield what a list of values makes, and what is taken apart with all of its fields."""
+    name, fields = field_text(node, "name"), tuple(_members(node))
+    yield name, _Type(fields, is_whole=False, is_listed=True)
+    yield name + b"[]", _Type(fields)
+
+
+def _go_type(node: Node) -> Iterator[tuple[bytes, _Type]]:
+    yield field_text(node, "name"), _Type(tuple(_go_fields(node)), is_listed=True)
+
+
+def _python_class(class_: Node) -> Iterator[tuple[bytes, _Type]]:
+    """Yield what unpacks as a tuple, or, by a pattern, what its decorator or itself names."""
+    name = field_text(class_, "name")
     named = _MATCHED.search(field_text(class_, "body"))
-    if named is not None:
-        return _Type(tuple(_ENTRY.findall(named[1])), is_whole=False, is_named=True)
     above = text_of(class_.parent) if class_.parent is not None else b""
-    is_generated = above.startswith(b"@") and _GENERATED.search(above) is not None
-    return _Type(tuple(_members(class_)) if is_generated else (), is_whole=False, is_named=True)
+    if _TUPLES.search(field_text(class_, "superclasses")):
+        yield name, _Type(tuple(_members(class_)))
+    elif named is not None:
+        yield name, _Type(tuple(_ENTRY.findall(named[1])), is_whole=False, is_named=True)
+    elif above.startswith(b"@") and _GENERATED.search(above):
+        yield name, _Type(tuple(_members(class_)), is_whole=False, is_named=True)
+
+
+def _made_type(node: Node) -> Iterator[tuple[bytes, _Type]]:
+    call = field_text(node, "right")
+    if _MADE.match(call):
+        yield field_text(node, "left"), _Type(_made(call))
+
+
+def _data_class(node: Node) -> Iterator[tuple[bytes, _Type]]:
+    if _DATA.match(text_of(node)):
+        yield field_text(node, "name"), _Type(_parameters(node), is_whole=False)
+
+
+def _record(node: Node) -> Iterator[tuple[bytes, _Type]]:
+    yield field_text(node, "name"), _Type(_parameters(node))
+
+
+def _tuple_type(node: Node) -> Iterator[tuple[bytes, _Type]]:
+    items = (item for each in node.named_children if each.type == "tuple_type" for item in each.named_children)
+    yield field_text(node, "name"), _Type(tuple(text_of(item).partition(b":")[0] for item in items))
+
+
+def _case(node: Node) -> Iterator[tuple[bytes, _Type]]:
+    payload = text_of(node.child_by_field_name("data_contents")).strip(b"()")
+    yield field_text(node, "name"), _Type(tuple(map(bytes.strip, payload.split(b","))), is_named=True)
+
+
+_READ: Final[Mapping[str, Callable[[Node], Iterator[tuple[bytes, _Type]]]]] = {
+    "assignment": _made_type,
+    "class_declaration": _data_class,
+    "class_definition": _python_class,
+    "class_specifier": _struct,
+    "enum_entry": _case,
+    "record_declaration": _record,
+    "struct_specifier": _struct,
+    "type_spec": _go_type,
+    "typealias_declaration": _tuple_type,
+}
 
 
 def _members(type_: Node) -> Iterator[bytes]:
