@@ -14,6 +14,7 @@ from commonhold.api.routes import PREFIX, ROUTES, match
 from commonhold.api.service import OPERATIONS, Service
 from commonhold.api.wire import calls, http_calls
 from commonhold.api.wire.http_calls import Page
+from commonhold.commits.key_version import KeyVersion
 from commonhold.kernel.answers import AcquireAnswer, RegionText
 from commonhold.kernel.clock import Deadline
 from commonhold.kernel.events import LeaseReleased
@@ -247,13 +248,25 @@ def test_a_refusal_a_place_in_line_and_nothing_have_statuses_of_their_own() -> N
     assert http_calls.answered(ROUTES["apply_retention"], None, Page()).status == 204
 
 
-def test_the_etag_is_the_hash_of_the_body_of_what_can_be_asked_for_again() -> None:
+def test_the_etag_is_the_hash_of_the_content() -> None:
     region = RegionText("a.py", "file::a.py", Kind.FILE, "ab", "text")
-    for name, answer in (("read", (region,)), ("get", Value("x:1", 7, "text", "ann", 1.0)), ("content", b"bytes")):
-        body = http_calls.answered(ROUTES[name], answer, Page())
-        assert body.etag == f'"{sha256(body.data).hexdigest()}"'
-    assert http_calls.answered(ROUTES["content"], b"bytes", Page()).content_type == http_calls.BYTES
+    tags = {
+        "read": ((region,), "ab"),
+        "get": (Value("x:1", 7, "text", "ann", 1.0), "version-7"),
+        "content": (b"bytes", sha256(b"bytes").hexdigest()),
+    }
+    for name, (answer, tag) in tags.items():
+        assert http_calls.answered(ROUTES[name], answer, Page()).etag == f'"{tag}"'
     assert not http_calls.answered(ROUTES["acquire"], AcquireAnswer("granted"), Page()).etag
+    assert http_calls.answered(ROUTES["content"], b"bytes", Page()).content_type == http_calls.BYTES
+
+
+def test_the_etag_of_a_version_changes_with_the_file_around_the_region() -> None:
+    bodies = [
+        http_calls.answered(ROUTES["key_version"], KeyVersion("a.py#one", hash="ab", file_hash=each), Page())
+        for each in ("1", "2")
+    ]
+    assert bodies[0].etag != bodies[1].etag
 
 
 def test_every_parameter_of_a_call_is_known() -> None:

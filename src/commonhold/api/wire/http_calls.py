@@ -72,7 +72,7 @@ class Read:
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """The body of an answer. `etag` is its hash; empty for one that is no state to compare with."""
+    """The body of an answer. `etag` changes with the content; it is empty for an answer that is no state."""
 
     status: int
     data: bytes
@@ -219,7 +219,7 @@ def answered(route: Route, answer: Any, page: Page) -> Body:  # noqa: ANN401 - e
     if answer is None:
         return Body(HTTPStatus.NO_CONTENT, b"")
     if isinstance(answer, bytes):
-        return Body(status, answer, BYTES, _etag(answer))
+        return Body(status, answer, BYTES, _etag(answer, answer, route.operation))
     if isinstance(answer, tuple):
         data = msgspec.json.encode(_listed(answer, order_of(calls.described(route.operation)), page))
     elif _is_map(type(answer)):
@@ -227,7 +227,7 @@ def answered(route: Route, answer: Any, page: Page) -> Body:  # noqa: ANN401 - e
         data = msgspec.json.encode(shape)
     else:
         data = msgspec.json.encode(answer)
-    return Body(status, data, JSON, _etag(data) if route.method == "GET" else "")
+    return Body(status, data, JSON, _etag(answer, data, route.operation) if route.method == "GET" else "")
 
 
 def _listed(answer: tuple[Any, ...], order: str | None, page: Page) -> dict[str, Any]:
@@ -268,8 +268,18 @@ def _masked(shape: Any) -> Any:  # noqa: ANN401 - any JSON
             return shape
 
 
-def _etag(body: bytes) -> str:
-    return f'"{sha256(body).hexdigest()}"'
+def _etag(answer: Any, data: bytes, operation: str) -> str:  # noqa: ANN401 - each operation has its own
+    """Return the hash of one text or the version of a value, which stand for all of the body; else its own hash."""
+    match operation, answer:
+        case "read", (text,):
+            tag = text.hash
+        case "regions", _:
+            tag = sha256(answer.source).hexdigest()
+        case "get", _ if answer.version:
+            tag = f"version-{answer.version}"
+        case _:
+            tag = sha256(data).hexdigest()
+    return f'"{tag}"'
 
 
 def answer_in(route: Route, path: str, status: int, data: bytes) -> Any:  # noqa: ANN401 - each operation has its own
