@@ -15,12 +15,13 @@ pytestmark = pytest.mark.slow
 FOLDER = Path(browser.__file__).parents[1] / "dashboard"
 SCRIPT = """
 import { lines } from "./diff.js";
-import { duration, pathOf, short } from "./dom.js";
+import { duration, hue, pathOf, short } from "./dom.js";
 const pairs = JSON.parse(process.argv.at(-1));
 console.log(JSON.stringify({
   diffs: pairs.map(([before, after]) => lines(before, after)),
   durations: [0, 89, 90, 5400, 172800].map(duration),
   paths: ["file:src/a.py#C.m", "file:docs/", "account:1"].map(pathOf),
+  hues: ["a", "b", "c", "a", "d", "e", "f", "g", "h"].map(hue),
   names: ["claude:26baef9a-1111-4222-8333-444455556666/a8f0", "ann"].map(short),
 }));
 """
@@ -41,3 +42,7 @@ def test_differences_keep_both_texts_and_words_are_short() -> None:
     assert found["durations"] == ["0 s", "89 s", "2 min", "1 h 30 min", "2 days"]
     assert found["paths"] == ["src/a.py", "docs/", None]
     assert found["names"] == ["claude:26baef9a/a8f0", "ann"]
+    hues = found["hues"]
+    assert hues[3] == hues[0]
+    apart = [abs(one - other) % 360 for at, one in enumerate(hues) for other in hues[:at] if one != other]
+    assert min(min(each, 360 - each) for each in apart) >= 20, "the colours of eight holders can be told apart"

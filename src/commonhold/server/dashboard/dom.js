@@ -43,10 +43,11 @@ export const tick = () => document.querySelectorAll("main time").forEach((each) 
 export const clock = (at) => new Date(at * 1000).toLocaleTimeString();
 
 export const short = (holder) => holder.replace(/([0-9a-f]{8})-?[0-9a-f-]{8,}/g, "$1");
-export function hue(text) {
-  let sum = 7;
-  for (const each of text) sum = (sum * 31 + each.codePointAt(0)) % 360000;
-  return (sum * 137) % 360;
+const hues = new Map();
+/** A colour for each holder, far from those of the holders before it: the golden angle apart. */
+export function hue(holder) {
+  if (!hues.has(holder)) hues.set(holder, Math.round(262 + hues.size * 137.508) % 360);
+  return hues.get(holder);
 }
 export const who = (holder) => h("span.who", { title: holder, "--hue": hue(holder) }, short(holder));
 
