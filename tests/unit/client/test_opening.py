@@ -60,3 +60,9 @@ def test_arguments_that_cannot_be_kept_are_refused(tmp_path: Path, name: str) ->
     subprocess.run(["git", "init", "--quiet", tmp_path], check=True)
     with commonhold.open(str(tmp_path), agent="ann", daemon=False) as hold, pytest.raises(CommonholdError):
         CALLS[name](hold)
+
+
+def test_changes_at_a_path_that_cannot_be_are_none(tmp_path: Path) -> None:
+    with commonhold.open(str(tmp_path), agent="ann", daemon=False) as hold:
+        assert hold.record_external_changes(["a\0b"]).outcome == "nothing"
+        assert hold.record_external_writes({"a\0b": None}).unknown == ("a\0b",)

@@ -163,6 +163,7 @@ class Locator:
         return Key(FILE, place.segments, spec.names, is_folder)
 
     def _walk(self, raw: str) -> Located:
+        check_nul(raw)
         return _Walk(self.root, self.entry, raw).run()
 
     def _there(self, raw: str) -> Located | None:
@@ -176,6 +177,13 @@ class Locator:
     def _file_at(self, raw: str) -> tuple[str, ...] | None:
         place = self._there(raw)
         return place.segments if place and place.status and stat.S_ISREG(place.status.st_mode) else None
+
+
+def check_nul(path: str) -> None:
+    """Raise InputError `PATH_INVALID` for a path that the system could not even look up."""
+    if "\0" in path:
+        message = f"the path {path!r} has the character NUL, which no path can have"
+        raise InputError(Code.PATH_INVALID, message, hint="leave the character out", fields={"path": path})
 
 
 def _is_folder(spec: Spec, place: Located) -> bool:

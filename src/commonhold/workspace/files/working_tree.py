@@ -23,7 +23,7 @@ from commonhold.kernel.ports import Step, no_step
 from commonhold.kernel.resource_exhaustion import is_exhaustion
 from commonhold.machine.os_errors import code_of
 from commonhold.machine.system import process_umask
-from commonhold.workspace.files.canonical_paths import Locator
+from commonhold.workspace.files.canonical_paths import Locator, check_nul
 from commonhold.workspace.git.worktrees import is_recorded
 
 _FOLDER_FLAGS: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -340,6 +340,7 @@ class WorkingTree:
 
     @contextmanager
     def _folder_of(self, path: str) -> Iterator[tuple[int, str]]:
+        check_nul(path)
         *above, name = path.split("/")
         folder = os.open(self._root, _FOLDER_FLAGS)
         try:
