@@ -41,10 +41,16 @@ def fill(store: SqliteStore) -> None:
         writer.record((_granted(first + number, number, now) for number in range(LEASES)), now.wall)
 
 
+def key_of(number: int) -> str:
+    """The key of one of the leases."""
+    return f"repo:team{number % 7}:part{number % 101}:area{number % 1009}:thing:{number}"
+
+
 def _granted(fence: int, number: int, now: object) -> LeaseGranted:
-    key = f"repo:team{number % 7}:part{number % 101}:area{number % 1009}:thing:{number}"
     until = deadline(now, 86400.0)  # type: ignore[arg-type]
-    lease = Lease(f"l{number}", fence, f"h{number % 500}", "", (key,), Mode.EXCLUSIVE, "a", 0.0, until, 86400.0)
+    lease = Lease(
+        f"l{number}", fence, f"h{number % 500}", "", (key_of(number),), Mode.EXCLUSIVE, "a", 0.0, until, 86400.0
+    )
     return LeaseGranted(lease)
 
 

@@ -78,10 +78,11 @@ SELECT fence, body FROM leases WHERE fence IN (
 
 -- name: leases_concerned
 -- The leases named in one JSON list, the live ones of the holders in another, and the first ?5 of those whose time is
--- over (of this boot, or of any other).
+-- over (of this boot, or of any other). By the signs before `epoch` and `ticks` SQLite finds the holders' leases by
+-- their index: it knows neither that the holders are few, nor that nearly all leases live.
 SELECT fence, body FROM leases WHERE id IN (SELECT value FROM json_each(?1))
 UNION ALL SELECT fence, body FROM leases
-    WHERE holder IN (SELECT value FROM json_each(?2)) AND epoch = ?3 AND ticks > ?4
+    WHERE holder IN (SELECT value FROM json_each(?2)) AND +epoch = ?3 AND +ticks > ?4
 UNION ALL SELECT * FROM (SELECT fence, body FROM leases WHERE epoch = ?3 AND ticks <= ?4 ORDER BY ticks LIMIT ?5)
 UNION ALL SELECT * FROM (SELECT fence, body FROM leases WHERE epoch < ?3 ORDER BY epoch, ticks LIMIT ?5)
 UNION ALL SELECT * FROM (SELECT fence, body FROM leases WHERE epoch > ?3 ORDER BY epoch, ticks LIMIT ?5);
