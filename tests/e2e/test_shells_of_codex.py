@@ -85,6 +85,11 @@ class Codex:
         self.place.told = json.dumps(answer, ensure_ascii=False).replace('\\"', '"')
         return done
 
+    def put_back(self, text: str) -> None:
+        """Write the notes as they were; the session hears of it now, and not in the next test."""
+        (self.root / "notes.txt").write_text(text, encoding="utf-8")
+        self.runs("true", is_shut_off=False)
+
     def left(self) -> list[Path]:
         """The files that hooks have left for launchers."""
         return list(Path(self.place.daemon.state, "foretold").iterdir())
@@ -130,7 +135,7 @@ def test_in_its_own_sandbox_what_it_writes_over_is_told_by_the_hook_after(codex:
         done = codex.runs(WRITING, is_shut_off=True)
     assert (done.returncode, done.stderr) == (0, "")
     assert 'ann holds file:notes.txt for "rework one", and gets a notice that you overwrote it' in codex.place.told
-    (codex.root / "notes.txt").write_text(before, encoding="utf-8")
+    codex.put_back(before)
 
 
 def test_git_in_it_is_the_sessions_own_where_that_can_ask(codex: Codex) -> None:
@@ -176,7 +181,7 @@ def test_a_command_of_its_user_is_let_be(codex: Codex) -> None:
     done = codex.shell("command -v git; echo x >> notes.txt", is_shut_off=False, CODEX_TOOL_CALL_ID="")
     assert not done.stdout.startswith(str(codex.place.daemon.state))
     assert (codex.root / "notes.txt").read_text(encoding="utf-8") == "alpha\nx\n"
-    (codex.root / "notes.txt").write_text("alpha\n", encoding="utf-8")
+    codex.put_back("alpha\n")
 
 
 @WAYS
