@@ -11,6 +11,7 @@ from commonhold.code.regions.encoding import BOM, encoding_of
 from commonhold.code.regions.incremental_parse import reparse
 from commonhold.code.regions.language import Language, parse
 from commonhold.code.regions.languages import language_for
+from commonhold.merging.anchored_values import alias_of_changed_value
 from commonhold.merging.candidates import MAX_CANDIDATES, combined, union
 from commonhold.merging.conflict_markers import marked, spots_of
 from commonhold.merging.contracts import broken_contracts, may_break
@@ -185,6 +186,7 @@ class _Merge:
         doubts += tables_out_of_step(language.name, base, ours, theirs)
         doubts += missed_traits(language.name, base, ours, theirs)
         doubts += counts_on_places(language.name, base, ours, theirs)
+        doubts += alias_of_changed_value(language.name, base, ours, theirs)
         doubts += falls_into(base, ours, theirs)
         doubts += looks_up_withdrawn(base, ours, theirs)
         doubts += writes_read_only(base, ours, theirs)
