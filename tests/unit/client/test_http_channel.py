@@ -47,6 +47,16 @@ def test_what_another_program_answers_is_no_answer_to_any_call(
     assert caught.value.code is Code.SERVER_UNREACHABLE
 
 
+@pytest.mark.parametrize("status", [400, 403, 404, 500, 502, 503])
+@pytest.mark.parametrize(("name", "body"), [("briefing", b'{"error": "bad gateway"}'), ("leases", b'{"items": []}')])
+def test_an_error_of_a_proxy_is_no_empty_answer(
+    monkeypatch: pytest.MonkeyPatch, name: str, body: bytes, status: int
+) -> None:
+    with pytest.raises(StoreError) as caught:
+        channel(monkeypatch, (status, body), patience=0.0).call(name, (), {})
+    assert caught.value.code is Code.SERVER_UNREACHABLE
+
+
 @pytest.mark.parametrize("name", ["empty", "no such file", "\0", "\ud800", "."])
 def test_certificates_that_cannot_be_read_are_named(name: str, tmp_path: Path) -> None:
     (tmp_path / "empty").write_text("")

@@ -38,6 +38,8 @@ MOST_ITEMS: Final = 1000
 _ORDERS: Final = {"log": "sequence", "chain": "sequence", "leases": "id", "partial_works": "lease_id"}
 """The operations whose lists come in pages, with the field that these are ordered by: it never changes."""
 _STATUSES: Final = {"refused": HTTPStatus.CONFLICT, "denied": HTTPStatus.CONFLICT, "queued": HTTPStatus.ACCEPTED}
+_ANSWERED: Final = frozenset({HTTPStatus.OK, HTTPStatus.NO_CONTENT, *_STATUSES.values()})
+"""The statuses of answers, refusals included; errors have others."""
 _LONGEST_NUMBER: Final = 18
 _LONGEST_ADDRESS: Final = 60_000
 """Servers, and proxies before them, read no longer head of a request; ours is added to it."""
@@ -287,6 +289,8 @@ def answer_in(route: Route, path: str, status: int, data: bytes) -> Any:  # noqa
 
     A proxy, or a page to sign in at, may answer in its place.
     """
+    if status not in _ANSWERED:
+        raise msgspec.DecodeError("no answer of the service has this status")
     kind = calls.described(route.operation).answer_kind
     if kind in (None, type(None)):
         if status != HTTPStatus.NO_CONTENT:
